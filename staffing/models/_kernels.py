@@ -1,0 +1,370 @@
+"""The shared queue as arithmetic: weights of the idle states, sums over the queueing states, and their join.
+
+States are counted from "all agents busy, nobody waits" (weight p_0). Idle weights a_i belong to i idle agents,
+queue weights p_k to k callers waiting; sums carry a common scale that keeps them representable.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+# How far log v has dropped from its maximum at the ends of the panels.
+_DROPS = np.array([0.3, 1.2, 3.0, 6.0, 11.0, 18.0, 27.0, 40.0])
+# The row of a queue that grows without end; the busy agents are all there are.
+_OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, -np.inf])
+_LOG_BIG = 280.0 * math.log(10.0)
+
+
+@njit(cache=True, error_model="numpy")
+def _excess(w: float) -> float:
+    """w - 1 + exp(-w), without cancellation."""
+    if abs(w) < 0.02:
+        return w * w * (0.5 + w * (-1 / 6 + w * (1 / 24 + w * (-1 / 120 + w * (1 / 720 - w / 5040)))))
+    return w + math.expm1(-w)
+
+
+@njit(cache=True, error_model="numpy")
+def _right_end(drop: float, slope: float, x: float) -> float:
+    """The w > 0 with slope w + x (w - 1 + exp(-w)) = drop, to the accuracy a panel end needs."""
+    w = (drop + math.sqrt(drop * drop + 8.0 * x * drop)) / (2.0 * x)
+    if slope * w > drop:
+        w = drop / slope
+    for _ in range(50):
+        step = (slope * w + x * _excess(w) - drop) / (slope - x * math.expm1(-w))
+        w -= step
+        if abs(step) <= 1e-4 * w:
+            break
+    return w
+
+
+@njit(cache=True, error_model="numpy")
+def _left_end(drop: float, x: float, most: float) -> float:
+    """The s in (0, most] with x (exp(s) - 1 - s) = drop, `most` if there is none."""
+    r = drop / x
+    s = min(math.sqrt(2.0 * r), 1.0 + math.log1p(r))
+    for _ in range(50):
+        step = (_excess(-s) - r) / math.expm1(s)
+        s -= step
+        if abs(step) <= 1e-4 * s:
+            break
+    return min(s, most)
+
+
+@njit(cache=True, error_model="numpy")
+def _panel(low: float, high: float, start: float, slope: float, x: float) -> tuple[float, float, float]:
+    """Integrals over w in [low, high] of v e^-w, v (1 - e^-(start + w)) and (start + w) v e^-w."""
+    half = 0.5 * (high - low)
+    middle = 0.5 * (high + low)
+    served = 0.0
+    lost = 0.0
+    waited = 0.0
+    for j in range(_NODES.size):
+        w = middle + half * _NODES[j]
+        v = _WEIGHTS[j] * math.exp(-slope * w - x * _excess(w))
+        served += v * math.exp(-w)
+        lost -= v * math.expm1(-(start + w))
+        waited += v * (start + w) * math.exp(-w)
+    return half * served, half * lost, half * waited
+
+
+@njit(cache=True, error_model="numpy")
+def _queue_by_quadrature(lam: float, s: float, theta: float) -> tuple[float, float, float, float]:
+    """`queue_sums` from v(t) = exp(lam H(t) - s t), H(t) = (1 - exp(-theta t)) / theta, in y = theta t."""
+    x = lam / theta
+    a = s / theta
+    if x > a:
+        start = math.log(x / a)
+        top = x - a - a * start
+        slope = 0.0
+        x = a
+    else:
+        start = 0.0
+        top = 0.0
+        slope = a - x
+    served = 0.0
+    lost = 0.0
+    waited = 0.0
+    low = 0.0
+    for j in range(_DROPS.size):
+        end = _right_end(_DROPS[j], slope, x)
+        while low < end:
+            high = min(end, max(1.0, 3.0 * low))
+            one, two, three = _panel(low, high, start, slope, x)
+            served += one
+            lost += two
+            waited += three
+            low = high
+    low = 0.0
+    for j in range(_DROPS.size):
+        if low >= start:
+            break
+        end = _left_end(_DROPS[j], x, start)
+        one, two, three = _panel(-end, -low, start, slope, x)
+        served += one
+        lost += two
+        waited += three
+        low = end
+    return -top, x * served, (lam / theta) * (a * lost), x * (waited / theta)
+
+
+@njit(cache=True, error_model="numpy")
+def _queue_by_series(lam: float, s: float, theta: float) -> tuple[float, float, float, float]:
+    """`queue_sums` term by term; every term is positive."""
+    p = 1.0
+    h = 0.0
+    k = 0.0
+    waiting = 0.0
+    length = 0.0
+    waited = 0.0
+    log_p0 = 0.0
+    while True:
+        k += 1.0
+        d = s + k * theta
+        p *= lam / d
+        h += 1.0 / d
+        waiting += p
+        length += k * p
+        waited += h * p
+        if lam < d and k * p <= 1e-17 * length * (1.0 - lam / d):
+            break
+        if length > 1e280:
+            p *= 1e-280
+            waiting *= 1e-280
+            length *= 1e-280
+            waited *= 1e-280
+            log_p0 -= _LOG_BIG
+    return log_p0, waiting, length, waited
+
+
+@njit(cache=True, error_model="numpy")
+def queue_sums(lam: float, s: float, theta: float) -> tuple[float, float, float, float]:
+    """(log p_0, sum p_k, sum k p_k, sum p_k h_k) over k >= 1, h_k = sum_{j=1}^k 1 / (s + j theta).
+
+    p_k / p_(k-1) = lam / (s + k theta). All in one scale, in which p_0 = exp(log p_0). theta may be 0 (then
+    lam < s is needed) or infinite (nobody ever waits).
+    """
+    if theta == np.inf or lam == 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    if theta == 0.0:
+        rho = lam / s
+        length = rho / (1.0 - rho) ** 2
+        return 0.0, rho / (1.0 - rho), length, length / s
+    if s == 0.0:
+        x = lam / theta
+        return -x, -math.expm1(-x), x, 0.0
+    if max(lam - s, 0.0) / theta + 9.0 * math.sqrt(lam / theta) > 3000.0:
+        return _queue_by_quadrature(lam, s, theta)
+    return _queue_by_series(lam, s, theta)
+
+
+@njit(cache=True, error_model="numpy")
+def closure_idle_sums(n: int, s: float, c2: float, lam: float) -> tuple[float, float, float]:
+    """(p_0, sum a_i, sum i a_i) over i >= 1 with the gamma closure a_(i+1) / a_i = s (n - i) / ((n + i c2) lam).
+
+    Summed outward from the largest weight, which is 1.
+    """
+    mode = 0
+    if s > lam:
+        mode = min(int(n * (s - lam) / (s + lam * c2)) + 1, n)
+    total = 0.0
+    idle = 0.0
+    a = 1.0
+    i = mode
+    while i <= n:
+        if i > 0:
+            total += a
+            idle += i * a
+        step = s * (n - i) / ((n + i * c2) * lam)
+        if i > 0 and step < 1.0 and i * a <= 1e-17 * idle * (1.0 - step):
+            break
+        a *= step
+        i += 1
+    a = 1.0
+    i = mode
+    while i > 0 and a > 0.0:
+        i -= 1
+        a *= (n + i * c2) * lam / (s * (n - i))
+        if i > 0:
+            total += a
+            idle += i * a
+    return a, total, idle
+
+
+@njit(cache=True, error_model="numpy")
+def roster_idle_sums(rates: NDArray[np.float64], lam: float) -> tuple[float, float, float]:
+    """(p_0, sum a_i, sum i a_i) over i >= 1, a_i = i! e_i(rates) / lam^i, e_i the elementary symmetric polynomials.
+
+    e_i z^i / prod (1 + z mu_k) is the law of a number of successes with chances z mu_k / (1 + z mu_k); z puts its
+    bulk where a_i has its own, so nothing that matters underflows, and every term is positive.
+    """
+    n = rates.size
+    s = rates.sum()
+    z = math.sqrt(n) / s
+    if s > lam:
+        # Newton from the left on the convex decreasing busy rate sum mu / (1 + z mu) = lam.
+        root = 0.0
+        for _ in range(200):
+            value = -lam
+            slope = 0.0
+            for k in range(n):
+                part = rates[k] / (1.0 + root * rates[k])
+                value += part
+                slope += part * part
+            root += value / slope
+            if value <= 1e-9 * lam:
+                break
+        z = max(z, root)
+    q = np.zeros(n + 1)
+    q[0] = 1.0
+    low = 0
+    high = 0
+    for k in range(n):
+        odds = z * rates[k]
+        yes = odds / (1.0 + odds)
+        no = 1.0 / (1.0 + odds)
+        high += 1
+        for i in range(high, low, -1):
+            q[i] = q[i] * no + q[i - 1] * yes
+        q[low] *= no
+        while q[low] < 1e-300 and low < high:
+            q[low] = 0.0
+            low += 1
+        while q[high] < 1e-300 and low < high:
+            q[high] = 0.0
+            high -= 1
+    centre = min(max(int(lam * z), low), high)
+    total = 0.0
+    idle = 0.0
+    full = 0.0
+    factor = 1.0
+    for i in range(centre, high + 1):
+        if i > centre:
+            factor *= i / (lam * z)
+        if i > 0:
+            total += factor * q[i]
+            idle += i * factor * q[i]
+        else:
+            full = factor * q[i]
+    factor = 1.0
+    for i in range(centre - 1, low - 1, -1):
+        factor *= lam * z / (i + 1)
+        if i > 0:
+            total += factor * q[i]
+            idle += i * factor * q[i]
+        else:
+            full = factor * q[i]
+    return full, total, idle
+
+
+@njit(cache=True, error_model="numpy")
+def _log_reach(lam: float, s: float, theta: float, t: float) -> float:
+    """log v(t), v(t) = exp(lam H(t) - s t)."""
+    if theta == np.inf:
+        return -s * t
+    if theta == 0.0:
+        return (lam - s) * t
+    return -lam * math.expm1(-theta * t) / theta - s * t
+
+
+@njit(cache=True, error_model="numpy")
+def offered_wait(lam: float, s: float, theta: float, t: float, log_full: float) -> tuple[float, float]:
+    """(P(V > t), P(V > t and answered)) for the wait V offered to a call, given log P(all busy, nobody waits)."""
+    later = lam
+    if theta == np.inf:
+        later = 0.0
+    elif theta > 0.0:
+        later = lam * math.exp(-theta * t)
+    log_p0, waiting, _, _ = queue_sums(later, s, theta)
+    scale = math.exp(min(log_full + _log_reach(lam, s, theta, t) - log_p0, 700.0))
+    return min(scale * (waiting + math.exp(log_p0)), 1.0), min(scale * waiting * s / lam, 1.0)
+
+
+@njit(cache=True, error_model="numpy")
+def join(
+    lam: float,
+    s: float,
+    theta: float,
+    threshold: float,
+    n: int,
+    full: float,
+    total: float,
+    idle: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Write the seven `Sums` and log P(all busy, nobody waits) from the idle weights of any routing rule."""
+    if theta == 0.0 and lam >= s:
+        out[:] = _OVERLOADED
+        out[6] = n
+        return
+    log_p0, waiting, length, waited = queue_sums(lam, s, theta)
+    p0 = math.exp(log_p0)
+    norm = total * p0 + full * (waiting + p0)
+    scale = full / norm
+    log_full = math.log(scale) + log_p0
+    out[0] = scale * (waiting + p0)
+    out[1] = scale * length
+    if theta == np.inf:
+        out[2] = out[0]
+    elif s == 0.0:
+        out[2] = 1.0
+    else:
+        out[2] = theta * out[1] / lam
+    out[3] = s * scale * waited / lam
+    late, answered_late = offered_wait(lam, s, theta, threshold, log_full)
+    out[4] = min(max(1.0 - out[2] - answered_late, 0.0), 1.0)
+    out[5] = late
+    out[6] = n - idle * p0 / norm
+    out[7] = log_full
+
+
+@njit(cache=True, error_model="numpy")
+def closure_rows(
+    lam: float,
+    capacities: NDArray[np.float64],
+    theta: float,
+    threshold: float,
+    n: int,
+    c2: float,
+    out: NDArray[np.float64],
+) -> None:
+    """One row of `join` per capacity, by the gamma closure."""
+    for j in range(capacities.size):
+        full, total, idle = closure_idle_sums(n, capacities[j], c2, lam)
+        join(lam, capacities[j], theta, threshold, n, full, total, idle, out[j])
+
+
+@njit(cache=True, error_model="numpy")
+def roster_row(
+    lam: float, rates: NDArray[np.float64], theta: float, threshold: float, out: NDArray[np.float64]
+) -> None:
+    """The row of `join` for these agents exactly."""
+    full, total, idle = roster_idle_sums(rates, lam)
+    join(lam, rates.sum(), theta, threshold, rates.size, full, total, idle, out)
+
+
+@njit(cache=True, error_model="numpy")
+def mixed_survival(
+    t: float,
+    lam: float,
+    theta: float,
+    capacities: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    log_full: NDArray[np.float64],
+) -> float:
+    """P(W > t) for the wait of all calls, averaged over capacities."""
+    stay = 1.0
+    if theta == np.inf:
+        stay = 0.0 if t > 0.0 else 1.0
+    elif theta > 0.0:
+        stay = math.exp(-theta * t)
+    result = 0.0
+    for j in range(capacities.size):
+        if theta == 0.0 and lam >= capacities[j]:
+            result += weights[j]
+        else:
+            late, _ = offered_wait(lam, capacities[j], theta, t, log_full[j])
+            result += weights[j] * late
+    return result * stay

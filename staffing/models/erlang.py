@@ -1,0 +1,101 @@
+"""Identical agents: Erlang B, C and A."""
+
+import numpy as np
+
+from staffing.models.arguments import count, positive
+from staffing.models.performance import Performance, Sums, measures, performance
+from staffing.models.shared_queue import EXACT, Callers, QueueWaits, closure_rows, shared_queue
+
+_ONE = np.ones(1)
+
+
+def erlang_a(
+    arrival_rate: float,
+    service_rate: float,
+    abandonment_rate: float,
+    agents: int,
+    *,
+    threshold: float = 0.0,
+    time_unit: str = "time unit of the rates",
+) -> Performance:
+    """Queue M/M/n+M: Poisson calls, identical exponential agents, exponential patience.
+
+    States: death rates min(x, n) mu + (x - n)^+ theta; every sum over states is a sum of positive terms.
+
+    Parameters
+    ----------
+    arrival_rate : float
+        lam, calls per unit of time, >= 0.
+    service_rate : float
+        mu, calls an agent completes per unit of busy time, > 0.
+    abandonment_rate : float
+        theta = 1 / mean patience, >= 0; 0 gives Erlang C, infinity the loss system of Erlang B.
+    agents : int
+        n >= 0; below the offered load too.
+    threshold : float
+        The wait that counts as in time, >= 0.
+    time_unit : str
+        What the rates are per.
+
+    Returns
+    -------
+    Performance
+        Exact. With theta = 0 and lam >= n mu the queue grows without end: every call waits, mean wait infinite.
+
+    Raises
+    ------
+    ScenarioError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Garnett, Mandelbaum and Reiman (2002), Designing a call center with impatient customers.
+    """
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit)
+    n = count("agents", agents)
+    capacity = np.array([n * positive("service_rate", service_rate)])
+    rows = closure_rows(callers, n, capacity, 0.0)
+    return shared_queue(
+        callers, n, rows, capacity, _ONE, method="Erlang C" if abandonment_rate == 0 else "Erlang A"
+    )
+
+
+def erlang_c(
+    arrival_rate: float,
+    service_rate: float,
+    agents: int,
+    *,
+    threshold: float = 0.0,
+    time_unit: str = "time unit of the rates",
+) -> Performance:
+    """Queue M/M/n: nobody gives up. See `erlang_a`, of which it is the case theta = 0."""
+    return erlang_a(arrival_rate, service_rate, 0.0, agents, threshold=threshold, time_unit=time_unit)
+
+
+def erlang_b(
+    arrival_rate: float, service_rate: float, agents: int, *, time_unit: str = "time unit of the rates"
+) -> Performance:
+    """Loss system M/M/n/n: a call that finds no agent free is blocked.
+
+    Parameters, conventions and errors are those of `erlang_a`. Blocking is exact, by sums of positive terms; nobody
+    waits.
+    """
+    callers = Callers(arrival_rate, np.inf, 0.0, time_unit)
+    n = count("agents", agents)
+    capacity = np.array([n * positive("service_rate", service_rate)])
+    row = Sums(*closure_rows(callers, n, capacity, 0.0)[0, :-1])
+    values = measures(
+        row._replace(waits=0.0, lost=0.0, virtually_late=row.lost),
+        arrival_rate=callers.arrival_rate,
+        agents=n,
+        capacity=float(capacity[0]),
+        blocked=row.lost,
+    )
+    return performance(
+        values,
+        method="Erlang B",
+        method_error=EXACT,
+        time_unit=time_unit,
+        threshold=0.0,
+        wait_law=QueueWaits(callers, capacity, _ONE, np.array([-np.inf])),
+    )

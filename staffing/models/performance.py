@@ -1,0 +1,216 @@
+"""What callers and agents experience: one record for every method, exact, approximate or simulated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from scipy.optimize import brentq
+
+from staffing.models.errors import ScenarioError
+
+MethodError = float | Literal["exact", "unknown"]
+
+MEASURES = (
+    "wait_probability",
+    "mean_wait",
+    "mean_wait_answered",
+    "mean_queue",
+    "abandonment_probability",
+    "blocking_probability",
+    "service_level_offered",
+    "service_level_answered",
+    "service_level_virtual",
+    "occupancy",
+    "capacity_utilisation",
+    "throughput",
+)
+
+
+class Sums(NamedTuple):
+    """The averages everything else is made of; they may be averaged again over rosters, weighted by calls.
+
+    The kernels write these seven in this order.
+    """
+
+    waits: float
+    """Share of calls that find no agent free."""
+    queue: float
+    """Mean number of callers waiting."""
+    lost: float
+    """Share of calls that abandon."""
+    answered_wait: float
+    """E[wait; answered]: waiting time of answered calls per offered call."""
+    answered_in_time: float
+    """Share of calls answered within the threshold."""
+    virtually_late: float
+    """Share of calls whose wait, had they the patience, exceeds the threshold."""
+    busy: float
+    """Mean number of busy agents."""
+
+
+class WaitLaw(Protocol):
+    """The distribution of the wait W of all calls, abandoning ones included."""
+
+    def survival(self, t: float) -> float:
+        """P(W > t), t >= 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class ServiceLevel:
+    """Share of calls answered in time, by the three definitions in use.
+
+    offered: answered within `threshold` / all calls.  answered: answered within it / answered calls.
+    virtual: calls whose wait would be within it if they did not give up / all calls.
+    """
+
+    threshold: float
+    offered: float
+    answered: float
+    virtual: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The 5, 50 and 95% points of a measure over rosters (and days)."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Performance:
+    """What callers and agents experience at one staffing level, whatever the method that found it.
+
+    Times are in `time_unit`, the unit of the rates the model was given. Under random rates every mean is
+    call-weighted: E[abandoned] / E[offered].
+    """
+
+    method: str
+    method_error: Mapping[str, MethodError]
+    """Per measure: "exact" for the stated model, an absolute bound, or "unknown"."""
+    time_unit: str
+    wait_probability: float
+    mean_wait: float
+    """Over all calls, those who give up included."""
+    mean_wait_answered: float
+    """Over answered calls; planners call it ASA. Infinite if nobody is ever answered."""
+    mean_queue: float
+    abandonment_probability: float
+    blocking_probability: float
+    service_level: ServiceLevel
+    occupancy: float
+    """Busy agents / agents present; 0 if there are none."""
+    capacity_utilisation: float
+    """Throughput / capacity (the sum of the agents' rates); 0 if there is none."""
+    throughput: float
+    """Answered calls per unit of time."""
+    wait_law: WaitLaw = field(repr=False, compare=False)
+    standard_errors: Mapping[str, float] = field(default_factory=dict)
+    """Per measure; empty unless simulated."""
+    spread: Mapping[str, Spread] = field(default_factory=dict)
+    """Per measure, over rosters; empty where nothing is random."""
+
+    def value(self, measure: str) -> float:
+        """A measure by its name in `MEASURES`."""
+        if measure not in MEASURES:
+            raise ScenarioError(f"measure: {measure!r} is not known; known are {', '.join(MEASURES)}")
+        if measure.startswith("service_level_"):
+            value: float = getattr(self.service_level, measure.removeprefix("service_level_"))
+        else:
+            value = getattr(self, measure)
+        return value
+
+    def values(self) -> dict[str, float]:
+        """Every measure by its name."""
+        return {measure: self.value(measure) for measure in MEASURES}
+
+    def wait_cdf(self, t: float) -> float:
+        """P(W <= t) for the wait W of all calls, t in `time_unit`; 0 for t < 0."""
+        if t != t:
+            raise ScenarioError(f"t: {t} is not a time")
+        return 0.0 if t < 0 else 1.0 - self.wait_law.survival(t)
+
+    def wait_quantile(self, p: float) -> float:
+        """The least t with P(W <= t) >= p, 0 <= p < 1; infinite if the queue outgrows every bound."""
+        if not 0 <= p < 1:
+            raise ScenarioError(f"p: {p!r} must lie in [0, 1)")
+
+        def excess(t: float) -> float:
+            return self.wait_law.survival(t) - (1.0 - p)
+
+        if excess(0.0) <= 0:
+            return 0.0
+        high = max(self.service_level.threshold, 1e-9)
+        while excess(high) > 0:
+            high *= 4.0
+            if high > 1e18:
+                return float("inf")
+        return float(brentq(excess, 0.0, high, xtol=1e-12 * high, rtol=1e-13))
+
+
+def measures(
+    sums: Sequence[float],
+    *,
+    arrival_rate: float,
+    agents: int,
+    capacity: float,
+    blocked: float = 0.0,
+    throughput: float | None = None,
+) -> dict[str, float]:
+    """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
+
+    Without calls nobody waits and the service level is 1. Without agents occupancy and utilisation are 0.
+    `capacity` is the (mean) sum of the agents' rates; `throughput` must be given where callers can be neither
+    answered nor lost, in a queue that grows without end.
+    """
+    waits, queue, lost, answered_wait, in_time, late, busy = (float(s) for s in sums)
+    answered = max(1.0 - lost - blocked, 0.0)
+    calls = arrival_rate > 0
+    if throughput is None:
+        throughput = arrival_rate * answered
+    return {
+        "wait_probability": waits,
+        "mean_wait": queue / arrival_rate if calls else 0.0,
+        "mean_wait_answered": answered_wait / answered if answered > 0 else float("inf"),
+        "mean_queue": queue,
+        "abandonment_probability": lost,
+        "blocking_probability": blocked,
+        "service_level_offered": in_time,
+        "service_level_answered": min(in_time / answered, 1.0) if answered > 0 else 0.0,
+        "service_level_virtual": 1.0 - late,
+        "occupancy": busy / agents if agents else 0.0,
+        "capacity_utilisation": throughput / capacity if capacity > 0 else 0.0,
+        "throughput": throughput,
+    }
+
+
+def performance(
+    values: Mapping[str, float],
+    *,
+    method: str,
+    method_error: Mapping[str, MethodError],
+    time_unit: str,
+    threshold: float,
+    wait_law: WaitLaw,
+    standard_errors: Mapping[str, float] | None = None,
+    spread: Mapping[str, Spread] | None = None,
+) -> Performance:
+    """A `Performance` from every measure's value by name."""
+    level = ServiceLevel(
+        threshold,
+        values["service_level_offered"],
+        values["service_level_answered"],
+        values["service_level_virtual"],
+    )
+    return Performance(
+        method=method,
+        method_error=method_error,
+        time_unit=time_unit,
+        service_level=level,
+        wait_law=wait_law,
+        standard_errors=standard_errors or {},
+        spread=spread or {},
+        **{name: value for name, value in values.items() if not name.startswith("service_level_")},
+    )

@@ -1,0 +1,155 @@
+"""One queue, many agents: from the weights of its states, averaged over capacities, to `Performance`.
+
+Every routing rule and every way in which agents differ enters as rows of `_kernels.join`; this is the one place that
+turns them into measures.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from staffing.models import _kernels
+from staffing.models.arguments import non_negative
+from staffing.models.performance import (
+    MEASURES,
+    MethodError,
+    Performance,
+    Spread,
+    Sums,
+    measures,
+    performance,
+)
+
+Vector = NDArray[np.float64]
+
+EXACT: Mapping[str, MethodError] = dict.fromkeys(MEASURES, "exact")
+COLUMNS = len(Sums._fields) + 1
+
+
+@dataclass(frozen=True)
+class Callers:
+    """What is offered to the agents, whoever they are: Poisson calls with exponential patience.
+
+    Parameters
+    ----------
+    arrival_rate : float
+        Calls per unit of time, >= 0.
+    abandonment_rate : float
+        1 / mean patience, >= 0; 0 if nobody gives up, infinite if a caller who finds no agent free is lost.
+    threshold : float
+        The wait that counts as in time for the service level, >= 0.
+    time_unit : str
+        What the rates are per.
+
+    Raises
+    ------
+    ScenarioError
+        If a parameter is out of range.
+    """
+
+    arrival_rate: float
+    abandonment_rate: float
+    threshold: float = 0.0
+    time_unit: str = "time unit of the rates"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arrival_rate", non_negative("arrival_rate", self.arrival_rate))
+        object.__setattr__(
+            self,
+            "abandonment_rate",
+            non_negative("abandonment_rate", self.abandonment_rate, infinite=True),
+        )
+        object.__setattr__(self, "threshold", non_negative("threshold", self.threshold))
+
+
+@dataclass(frozen=True)
+class QueueWaits:
+    """The wait of all calls, averaged over capacities with weights that sum to 1."""
+
+    callers: Callers
+    capacities: Vector
+    weights: Vector
+    log_full: Vector
+    """log P(all agents busy, nobody waits), per capacity."""
+
+    def survival(self, t: float) -> float:
+        """P(W > t), t >= 0."""
+        if self.callers.arrival_rate == 0:
+            return 0.0
+        value: float = _kernels.mixed_survival(
+            float(t),
+            self.callers.arrival_rate,
+            self.callers.abandonment_rate,
+            self.capacities,
+            self.weights,
+            self.log_full,
+        )
+        return value
+
+
+def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -> Vector:
+    """One row of sums per capacity by the gamma closure, exact where c2 = 0; shape (capacities, COLUMNS)."""
+    rows = np.empty((capacities.size, COLUMNS))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+    else:
+        _kernels.closure_rows(
+            callers.arrival_rate, capacities, callers.abandonment_rate, callers.threshold, agents, c2, rows
+        )
+    return rows
+
+
+def roster_row(callers: Callers, rates: Vector) -> Vector:
+    """The row of sums of exactly these agents; shape (1, COLUMNS)."""
+    rows = np.empty((1, COLUMNS))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+    else:
+        _kernels.roster_row(callers.arrival_rate, rates, callers.abandonment_rate, callers.threshold, rows[0])
+    return rows
+
+
+def averaged_measures(
+    callers: Callers, agents: int, rows: Vector, capacities: Vector, weights: Vector
+) -> dict[str, float]:
+    """Every measure, call-weighted, from rows of sums averaged with these weights."""
+    served = np.where(
+        np.isinf(rows[:, 1]),
+        np.minimum(callers.arrival_rate, capacities),
+        callers.arrival_rate * (1.0 - rows[:, 2]),
+    )
+    return measures(
+        (weights @ rows[:, :-1]).tolist(),
+        arrival_rate=callers.arrival_rate,
+        agents=agents,
+        capacity=float(weights @ capacities),
+        throughput=float(weights @ served),
+    )
+
+
+def shared_queue(
+    callers: Callers,
+    agents: int,
+    rows: Vector,
+    capacities: Vector,
+    weights: Vector,
+    *,
+    method: str,
+    method_error: Mapping[str, MethodError] = EXACT,
+    spread: Mapping[str, Spread] | None = None,
+) -> Performance:
+    """`Performance` of the average over rows of sums."""
+    return performance(
+        averaged_measures(callers, agents, rows, capacities, weights),
+        method=method,
+        method_error=method_error,
+        time_unit=callers.time_unit,
+        threshold=callers.threshold,
+        wait_law=QueueWaits(callers, capacities, weights, rows[:, -1].copy()),
+        spread=spread,
+    )
+
+
+_NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -np.inf])
