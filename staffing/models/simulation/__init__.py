@@ -1,0 +1,1 @@
+"""Simulated queues: what every other method is checked against."""

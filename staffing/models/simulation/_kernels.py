@@ -1,0 +1,258 @@
+"""The shared queue call by call: first come first served, the agent idle for longest answers.
+
+A tournament tree holds the time at which each agent is next free. Its winner, the earliest, is the agent idle
+for longest if that time has passed, and the next to come free if it has not. Either way it is who answers the
+next call, so a call costs one path from a leaf to the root and no list of events is needed.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from staffing.models.simulation._random import exponential, mix, uniform
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CALLS, WAITS, WAIT, LOST, ANSWERED_WAIT, IN_TIME, LATE, BUSY, ELAPSED = range(9)
+# By how much gaps and services exceed their means: plainly, and weighted by the strain they came upon.
+GAPS, STRAINED_GAPS, WORK, STRAINED_WORK = range(9, 13)
+TOTALS = 13
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_START = np.uint64(0xA0761D6478BD642F)
+_ROSTER = np.uint64(0xE7037ED1A0B428DB)
+
+
+@njit(cache=True, nogil=True)
+def gap(key: np.uint64, call: np.uint64) -> float:
+    """Time from the call before to this one, in mean times between calls."""
+    return exponential(key, _THREE * call)
+
+
+@njit(cache=True, nogil=True)
+def work(key: np.uint64, call: np.uint64) -> float:
+    """Service the call needs, in mean service times of whoever answers."""
+    return exponential(key, _THREE * call + _ONE)
+
+
+@njit(cache=True, nogil=True)
+def patience(key: np.uint64, call: np.uint64) -> float:
+    """How long the caller would wait, in mean patiences."""
+    return exponential(key, _THREE * call + _TWO)
+
+
+@njit(cache=True, nogil=True)
+def first_free(key: np.uint64, agent: np.uint64, rate: float, load: float) -> float:
+    """When an agent is first free: busy at time 0 with probability `load`, else idle since before."""
+    stream = mix(key ^ _START)
+    spell = exponential(stream, _TWO * agent) / rate
+    return spell if uniform(stream, _TWO * agent + _ONE) < load else -spell
+
+
+@njit(cache=True, nogil=True)
+def roster_key(key: np.uint64, roster: np.uint64) -> np.uint64:
+    """The key of one roster of a batch."""
+    return mix(mix(key ^ _ROSTER) + roster)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def plant(key: np.uint64, rates: Floats, lam: float) -> tuple[Floats, Integers]:
+    """The tree at time 0: place 0 holds the winner, place i the loser of the match at node i.
+
+    Agent k is leaf `size` + k of a full binary tree; leaves without an agent are never free.
+    """
+    n = rates.size
+    size = 1
+    while size < n:
+        size *= 2
+    load = lam / rates.sum()
+    time = np.full(2 * size, np.inf)
+    agent = np.full(2 * size, np.int64(-1))
+    for k in range(n):
+        time[size + k] = first_free(key, np.uint64(k), rates[k], load)
+        agent[size + k] = k
+    times = np.empty(size)
+    agents = np.empty(size, np.int64)
+    for i in range(size - 1, 0, -1):
+        winner, loser = 2 * i, 2 * i + 1
+        if time[loser] < time[winner]:
+            winner, loser = loser, winner
+        time[i], agent[i] = time[winner], agent[winner]
+        times[i], agents[i] = time[loser], agent[loser]
+    times[0], agents[0] = time[1], agent[1]
+    return times, agents
+
+
+@njit(cache=True, nogil=True)
+def replace_winner(times: Floats, agents: Integers, time: float) -> None:
+    """Give the winner a new time and play its matches again."""
+    agent = agents[0]
+    node = (times.size + agent) >> 1
+    while node > 0:
+        other_time = times[node]
+        other_agent = agents[node]
+        lost = other_time < time
+        times[node] = time if lost else other_time
+        agents[node] = agent if lost else other_agent
+        time = other_time if lost else time
+        agent = other_agent if lost else agent
+        node >>= 1
+    times[0] = time
+    agents[0] = agent
+
+
+@njit(cache=True, nogil=True)
+def step(
+    key: np.uint64,
+    call: np.uint64,
+    now: float,
+    mean_gap: float,
+    mean_service: Floats,
+    mean_patience: float,
+    times: Floats,
+    agents: Integers,
+) -> tuple[float, float, float, np.int64, float]:
+    """The next call: its arrival, wait, offered wait, agent (-1: it gave up) and service."""
+    now += gap(key, call) * mean_gap
+    free = times[0]
+    start = now
+    offered = 0.0
+    if free > now:
+        offered = free - now
+        if mean_patience < np.inf:
+            wait = patience(key, call) * mean_patience
+            if wait < offered:
+                return now, wait, offered, np.int64(-1), 0.0
+        start = free
+    agent = agents[0]
+    service = work(key, call) * mean_service[agent]
+    replace_winner(times, agents, start + service)
+    return now, offered, offered, agent, service
+
+
+@njit(cache=True, nogil=True)
+def committed(times: Floats, now: float) -> float:
+    """Service still to be given to the calls answered so far or waiting to be."""
+    total = 0.0
+    for time in times:
+        if now < time < np.inf:
+            total += time - now
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def simulate_roster(
+    key: np.uint64,
+    rates: Floats,
+    lam: float,
+    theta: float,
+    threshold: float,
+    warm_up: int,
+    calls: int,
+    totals: Floats,
+    histogram: Integers,
+    horizon_scale: float,
+) -> None:
+    """Simulate `warm_up` + `calls` calls and add the latter to `totals` and, if they wait, to `histogram`.
+
+    The warm-up's calls have negative numbers, so that call 0 is the same caller whatever the warm-up. Bin b
+    of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size.
+    """
+    times, agents = plant(key, rates, lam)
+    mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
+    now = 0.0
+    for call in range(-warm_up, 0):
+        now, _, _, _, _ = step(
+            key, np.uint64(call), now, mean_gap, mean_service, mean_patience, times, agents
+        )
+    opening, begun = now, committed(times, now)
+    waits, lost, in_time, late = 0, 0, 0, 0
+    total_wait, answered_wait, total_service = 0.0, 0.0, 0.0
+    work, strained_work, strained_gaps, strain = 0.0, 0.0, 0.0, 0.0
+    capacity = max(rates.sum(), 1e-300)
+    bins = histogram.size
+    for call in range(calls):
+        before, free = now, times[0]
+        now, wait, offered, agent, service = step(
+            key, np.uint64(call), now, mean_gap, mean_service, mean_patience, times, agents
+        )
+        total_service += service
+        strained_gaps += strain * (lam * (now - before) - 1.0)
+        # Any weight known before the draw leaves its mean at zero; this one is large where the draw matters.
+        strain = (
+            1.0 + min(0.1 * capacity * (free - now), 2.0)
+            if free > now
+            else 1.0 / (1.0 + capacity * (now - free))
+        )
+        if agent >= 0:
+            excess = rates[agent] * service - 1.0
+            work += excess
+            strained_work += strain * excess
+        if offered > 0.0:
+            waits += 1
+            total_wait += wait
+            if offered > threshold:
+                late += 1
+            if agent < 0:
+                lost += 1
+            else:
+                answered_wait += wait
+            if wait > 0.0:
+                histogram[min(int(wait / (wait + horizon_scale) * bins), bins - 1)] += 1
+        if agent >= 0 and wait <= threshold:
+            in_time += 1
+    totals[CALLS] += calls
+    totals[WAITS] += waits
+    totals[WAIT] += total_wait
+    totals[LOST] += lost
+    totals[ANSWERED_WAIT] += answered_wait
+    totals[IN_TIME] += in_time
+    totals[LATE] += late
+    totals[BUSY] += begun + total_service - committed(times, now)
+    totals[ELAPSED] += now - opening
+    totals[GAPS] += lam * (now - opening) - calls
+    totals[STRAINED_GAPS] += strained_gaps
+    totals[WORK] += work
+    totals[STRAINED_WORK] += strained_work
+
+
+@njit(cache=True, nogil=True)
+def simulate_batch(
+    key: np.uint64,
+    first: int,
+    rates: Floats,
+    lam: float,
+    theta: float,
+    threshold: float,
+    warm_up: Integers,
+    calls: int,
+    totals: Floats,
+    histogram: Integers,
+    horizon_scale: float,
+) -> None:
+    """`simulate_roster` for rosters `first`, `first` + 1, ... of a batch, one per row of `rates`."""
+    for r in range(rates.shape[0]):
+        own = roster_key(key, np.uint64(first + r))
+        simulate_roster(
+            own, rates[r], lam, theta, threshold, warm_up[r], calls, totals, histogram, horizon_scale
+        )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def record_calls(
+    key: np.uint64, rates: Floats, lam: float, theta: float, warm_up: int, calls: int
+) -> tuple[Floats, Floats, Floats, Integers, Floats]:
+    """Every call's arrival, wait, offered wait, agent (-1: it gave up) and service, the warm-up's first."""
+    times, agents = plant(key, rates, lam)
+    mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
+    size = warm_up + calls
+    arrival, wait, offered = np.empty(size), np.empty(size), np.empty(size)
+    agent, service = np.empty(size, np.int64), np.empty(size)
+    now = 0.0
+    for i in range(size):
+        now, wait[i], offered[i], agent[i], service[i] = step(
+            key, np.uint64(i - warm_up), now, mean_gap, mean_service, mean_patience, times, agents
+        )
+        arrival[i] = now
+    return arrival, wait, offered, agent, service

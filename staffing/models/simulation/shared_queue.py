@@ -1,0 +1,378 @@
+"""The shared queue simulated: many rosters, in independent batches, with honest standard errors."""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from staffing.models.arguments import count, non_negative, positive
+from staffing.models.errors import Infeasible, ScenarioError
+from staffing.models.performance import MEASURES, MethodError, Performance, Sums, measures, performance
+from staffing.models.simulation import _kernels as kernels
+from staffing.models.simulation.controlled_mean import controlled_mean
+
+UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
+Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
+
+BINS = 2048
+"""Bins of the histogram of waits."""
+CONTROLS = 5
+"""Degrees of freedom that the correction for luck may take from the standard errors."""
+LEAST_WARM_UP, MOST_WARM_UP = 20, 2_000_000
+CALLS_BETWEEN_CHECKS = 1_000_000
+
+
+def relaxation_time(
+    rates: NDArray[np.float64], arrival_rate: float, abandonment_rate: float
+) -> NDArray[np.float64]:
+    r"""About how long a roster's queue remembers its start.
+
+    With capacity :math:`S = \sum_k \mu_k` and mean rate :math:`\bar\mu`,
+
+    .. math:: \tau = 1/\bar\mu + \min\{1/\theta,\ (\sqrt S - \sqrt\lambda)^{-2}\}
+              \ (S > \lambda), \qquad \tau = 1/\bar\mu + 1/\theta \ (S \le \lambda),
+
+    the agents' own memory, then that of M/M/1 with the roster's capacity, cut off by patience. Without
+    agents it is the mean patience. A rule of thumb, above the true one where
+    there is patience.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (..., agents)
+        Service rates, > 0.
+    arrival_rate : float
+        lam > 0.
+    abandonment_rate : float
+        theta >= 0, infinite if nobody waits.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Infinite for a queue that never settles.
+    """
+    patience = 1 / abandonment_rate if abandonment_rate > 0 else math.inf
+    capacity = rates.sum(axis=-1)
+    spare = np.maximum(np.sqrt(capacity) - math.sqrt(arrival_rate), 0.0)
+    with np.errstate(divide="ignore"):
+        queue = np.minimum(patience, 1 / spare**2)
+    return np.asarray(queue + rates.shape[-1] / capacity if rates.shape[-1] else queue)
+
+
+def warm_up_calls(
+    rates: NDArray[np.float64], arrival_rate: float, abandonment_rate: float
+) -> NDArray[np.int64]:
+    """Calls to leave out at the start of each roster: five relaxation times, from 20 to 2,000,000 calls."""
+    calls = 5 * arrival_rate * relaxation_time(rates, arrival_rate, abandonment_rate)
+    return np.ceil(np.clip(calls, LEAST_WARM_UP, MOST_WARM_UP)).astype(np.int64)
+
+
+def _wait_scale(capacity: float, lam: float, theta: float) -> float:
+    """A wait in the middle of those to expect; it only places the bins of the histogram."""
+    patience = 1 / theta if theta > 0 else math.inf
+    scale = math.sqrt(patience / lam)
+    if capacity > lam:
+        scale = min(scale, 1 / (capacity - lam))
+    elif theta > 0:
+        scale = max(scale, (min(1.0, math.log(lam / capacity)) if capacity > 0 else 1.0) * patience)
+    return scale if 0 < scale < math.inf else 1.0
+
+
+class _Batch(NamedTuple):
+    totals: NDArray[np.float64]
+    capacity: float
+    histogram: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramWaits:
+    """P(W > t) from counts of w / (w + scale) in equal bins of [0, 1), linear inside each."""
+
+    scale: float
+    beyond: NDArray[np.float64]
+    """Share of all calls that wait longer than each edge of the bins."""
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[np.int64], scale: float, calls: int) -> "HistogramWaits":
+        """From the bins' counts among `calls` calls, those with no wait being in none of them."""
+        return cls(scale, np.append(np.cumsum(counts[::-1])[::-1], 0) / calls)
+
+    def survival(self, t: float) -> float:
+        """P(W > t), t >= 0."""
+        bins = self.beyond.size - 1
+        place = bins * (t / (t + self.scale)) if t < math.inf else float(bins)
+        bin_ = min(int(place), bins - 1)
+        return float(self.beyond[bin_] + (place - bin_) * (self.beyond[bin_ + 1] - self.beyond[bin_]))
+
+
+class SharedQueueSimulation:
+    """Simulation of one queue served first come first served by unlike agents, longest idle first.
+
+    Poisson arrivals of rate lam, exponential service at rate mu_k by agent k, exponential patience of rate
+    theta. Each roster is simulated for a warm-up, which is left out, then for the same number of calls.
+    Batches of rosters are independent and accumulate; results depend on the seed and the number of batches
+    only. Simulations with the same seed and calls per roster measure the same callers, whatever their
+    agents. Nothing is approximate but for chance, told by the standard errors, and what the warm-up leaves of the
+    start.
+
+    Parameters
+    ----------
+    arrival_rate : float
+        lam > 0, calls per unit of time.
+    rosters : callable
+        `rosters(size, generator)` gives the agents' rates, > 0, shape (size, agents). Rosters of one batch
+        may depend on each other, as strata do; different batches must not. Called from several threads if
+        `run` is given more than one worker.
+    agents : int
+        Agents in each roster, >= 0.
+    abandonment_rate : float
+        theta >= 0, 1 / mean patience; 0 if callers never give up, infinite if none of them waits.
+    threshold : float
+        Wait within which a call counts as answered in time, >= 0.
+    seed : int
+        Seed of everything random, >= 0.
+    time_unit : str
+        Name of the unit of time.
+    rosters_per_batch : int
+        Rosters in a batch, >= 1.
+    calls_per_roster : int, optional
+        Measured calls of each roster, >= 1. If omitted, four times the warm-up of a roster of average
+        capacity and at least 200.
+    warm_up_calls : int, optional
+        Calls left out of each roster, >= 0. If omitted, five times that roster's `relaxation_time`.
+
+    Raises
+    ------
+    ScenarioError
+        If an argument is out of range, or `rosters` returns anything but positive rates of that shape.
+    """
+
+    def __init__(
+        self,
+        *,
+        arrival_rate: float,
+        rosters: Rosters,
+        agents: int,
+        abandonment_rate: float,
+        threshold: float = 0.0,
+        seed: int = 0,
+        time_unit: str = "unit of the rates",
+        rosters_per_batch: int = 64,
+        calls_per_roster: int | None = None,
+        warm_up_calls: int | None = None,
+    ) -> None:
+        self.arrival_rate = positive("arrival_rate", arrival_rate)
+        self.agents = count("agents", agents)
+        self.abandonment_rate = non_negative("abandonment_rate", abandonment_rate, infinite=True)
+        self.threshold = non_negative("threshold", threshold)
+        self.seed = count("seed", seed)
+        self.time_unit = time_unit
+        self.rosters_per_batch = _at_least_one("rosters_per_batch", rosters_per_batch)
+        if not callable(rosters):
+            raise ScenarioError(f"rosters: {rosters!r} must be a function of (size, generator)")
+        self._draw = rosters
+        self._warm_up = None if warm_up_calls is None else count("warm_up_calls", warm_up_calls)
+        rates = self._rosters_of(0)
+        # A roster of average capacity, to size the runs and the bins by.
+        typical = np.full(self.agents, rates.mean() if self.agents else 0.0)
+        self.calls_per_roster = (
+            max(4 * int(self._warm_up_of(typical)), 200)
+            if calls_per_roster is None
+            else _at_least_one("calls_per_roster", calls_per_roster)
+        )
+        self._scale = _wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
+        self._totals: list[NDArray[np.float64]] = []
+        self._capacities: list[float] = []
+        self._histogram = np.zeros(BINS, np.int64)
+
+    @property
+    def batches(self) -> int:
+        """Batches simulated so far."""
+        return len(self._totals)
+
+    @property
+    def rosters(self) -> int:
+        """Rosters simulated so far."""
+        return self.batches * self.rosters_per_batch
+
+    @property
+    def calls(self) -> int:
+        """Calls measured so far."""
+        return self.rosters * self.calls_per_roster
+
+    def run(self, batches: int, workers: int = 1) -> None:
+        """Simulate `batches` more batches, on `workers` threads; an interrupted run adds nothing.
+
+        Parameters
+        ----------
+        batches : int
+            How many, >= 0.
+        workers : int
+            Threads, >= 1. The results do not depend on it.
+
+        Raises
+        ------
+        ScenarioError
+            If an argument is out of range or `rosters` returns something unusable.
+        Infeasible
+            If callers never give up and a roster's capacity does not exceed the arrival rate: its queue
+            grows for ever and no mean over rosters exists.
+        """
+        batches = count("batches", batches)
+        workers = _at_least_one("workers", workers)
+        numbers = range(self.batches, self.batches + batches)
+        stop = Event()
+        if workers == 1 or batches < 2:
+            done = [self._batch(b, stop) for b in numbers]
+        else:
+            with ThreadPoolExecutor(min(workers, batches)) as pool:
+                try:
+                    done = list(pool.map(lambda b: self._batch(b, stop), numbers))
+                except BaseException:
+                    stop.set()
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
+        for batch in done:
+            self._histogram += batch.histogram
+        self._capacities += [batch.capacity for batch in done]
+        self._totals += [batch.totals for batch in done]
+
+    def performance(self) -> Performance:
+        """What callers and agents experience, with standard errors from batch to batch.
+
+        Every measure is a mean over batches of jackknife pseudo-values, corrected for the part explained by the
+        batch's luck: by how much its gaps, services and patience differ from their means, which are inputs. It takes
+        nothing from any formula for queues.
+
+        Raises
+        ------
+        ScenarioError
+            If fewer than two batches have been run.
+        """
+        batches = self.batches
+        if batches < 2:
+            raise ScenarioError(
+                f"batches: {batches} have been run, at least 2 are needed to tell how uncertain the results "
+                f"are; call run({2 - batches}) first"
+            )
+        totals = np.array(self._totals)
+        capacities = np.array(self._capacities)
+        whole = self._measures(totals.sum(axis=0), float(capacities.mean()))
+        others = [
+            self._measures(rest, capacity)
+            for rest, capacity in zip(
+                totals.sum(axis=0) - totals, (capacities.sum() - capacities) / (batches - 1), strict=True
+            )
+        ]
+        controls = self._controls(totals)
+        values, errors = {}, {}
+        for m in MEASURES:
+            pseudo = batches * whole[m] - (batches - 1) * np.array([other[m] for other in others])
+            values[m], errors[m] = controlled_mean(pseudo, controls)
+            if m not in UNBOUNDED:
+                values[m] = min(max(values[m], 0.0), 1.0)
+        method_error: dict[str, MethodError] = dict.fromkeys(MEASURES, "unknown")
+        method_error["blocking_probability"] = "exact"
+        return performance(
+            values,
+            method="simulation",
+            method_error=method_error,
+            time_unit=self.time_unit,
+            threshold=self.threshold,
+            wait_law=HistogramWaits.of_counts(self._histogram, self._scale, self.calls),
+            standard_errors=errors,
+        )
+
+    def batch_values(self) -> list[dict[str, float]]:
+        """Every measure by its name for each batch alone, in their order; batches are independent."""
+        return [
+            self._measures(totals, capacity)
+            for totals, capacity in zip(self._totals, self._capacities, strict=True)
+        ]
+
+    def _controls(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Surprises of mean zero per call of each batch, shape (batches, 5).
+
+        Gaps and services less their means, plainly and weighted by the strain they came upon; and patience: callers
+        give up at rate theta while they wait, so abandonments less theta times the waits have mean zero.
+        """
+        surprises = totals[:, [kernels.GAPS, kernels.STRAINED_GAPS, kernels.WORK, kernels.STRAINED_WORK]]
+        theta = self.abandonment_rate if self.abandonment_rate < math.inf else 0.0
+        giving_up = theta * totals[:, kernels.WAIT] - (totals[:, kernels.LOST] if theta else 0.0)
+        return np.column_stack([surprises, giving_up]) / totals[:, [kernels.CALLS]]
+
+    def _measures(self, totals: NDArray[np.float64], capacity: float) -> dict[str, float]:
+        share = totals / totals[kernels.CALLS]
+        sums = Sums(
+            waits=share[kernels.WAITS],
+            queue=self.arrival_rate * share[kernels.WAIT],
+            lost=share[kernels.LOST],
+            answered_wait=share[kernels.ANSWERED_WAIT],
+            answered_in_time=share[kernels.IN_TIME],
+            virtually_late=share[kernels.LATE],
+            busy=min(max(totals[kernels.BUSY] / totals[kernels.ELAPSED], 0.0), self.agents),
+        )
+        return measures(sums, arrival_rate=self.arrival_rate, agents=self.agents, capacity=capacity)
+
+    def _seeds(self, batch: int) -> tuple[np.random.Generator, np.uint64]:
+        rosters, calls = np.random.SeedSequence(self.seed, spawn_key=(batch,)).spawn(2)
+        return np.random.default_rng(rosters), calls.generate_state(1, np.uint64)[0]
+
+    def _rosters_of(self, batch: int) -> NDArray[np.float64]:
+        generator, _ = self._seeds(batch)
+        rates = np.ascontiguousarray(self._draw(self.rosters_per_batch, generator), np.float64)
+        shape = (self.rosters_per_batch, self.agents)
+        if rates.shape != shape:
+            raise ScenarioError(f"rosters: returned rates of shape {rates.shape}, needed is {shape}")
+        if not np.all((rates > 0) & (rates < math.inf)):
+            wrong = rates[~((rates > 0) & (rates < math.inf))][0]
+            raise ScenarioError(f"rosters: returned a rate of {wrong}; rates must be above 0 and finite")
+        return rates
+
+    def _warm_up_of(self, rates: NDArray[np.float64]) -> NDArray[np.int64]:
+        if self._warm_up is not None:
+            return np.full(rates.shape[:-1], self._warm_up)
+        return warm_up_calls(rates, self.arrival_rate, self.abandonment_rate)
+
+    def _batch(self, batch: int, stop: Event) -> _Batch:
+        rates = self._rosters_of(batch)
+        capacity = rates.sum(axis=1)
+        if self.abandonment_rate == 0 and capacity.min() <= self.arrival_rate:
+            raise Infeasible(
+                f"calls arrive at rate {self.arrival_rate:g}, a roster can serve {capacity.min():g} (mean over "
+                f"rosters {capacity.mean():g}) and callers never give up, so its queue would grow for ever; "
+                "capacity must exceed the arrival rate in every roster: add agents or make patience finite"
+            )
+        _, key = self._seeds(batch)
+        warm_up = self._warm_up_of(rates)
+        totals, histogram = np.zeros(kernels.TOTALS), np.zeros(BINS, np.int64)
+        chunk = np.cumsum(warm_up + self.calls_per_roster) // CALLS_BETWEEN_CHECKS
+        starts = np.flatnonzero(np.diff(chunk, prepend=-1))
+        for first, end in zip(starts, [*starts[1:], len(rates)], strict=True):
+            if stop.is_set():
+                break
+            kernels.simulate_batch(
+                key,
+                int(first),
+                rates[first:end],
+                self.arrival_rate,
+                self.abandonment_rate,
+                self.threshold,
+                warm_up[first:end],
+                self.calls_per_roster,
+                totals,
+                histogram,
+                self._scale,
+            )
+        return _Batch(totals, float(capacity.mean()), histogram)
+
+
+def _at_least_one(name: str, value: object) -> int:
+    result = count(name, value)
+    if result < 1:
+        raise ScenarioError(f"{name}: {value!r} must be at least 1")
+    return result

@@ -1,0 +1,166 @@
+"""The compiled queue against the obvious loop over the same draws, call by call and bit by bit."""
+
+import math
+from bisect import insort
+
+import numpy as np
+import pytest
+
+from staffing.models.simulation import _kernels as kernels
+
+KEY = np.uint64(2**63 + 12345)
+UNLIKE = (0.4, 1.6, 0.8, 1.2, 1.0, 0.05, 3.0)
+
+SYSTEMS = {
+    "one agent": ((1.0,), 0.9, 0.5),
+    "one agent who is waited for": ((1.0,), 0.8, 0.0),
+    "two": ((0.5, 2.0), 2.4, 1.0),
+    "light": (UNLIKE, 2.0, 0.3),
+    "critical": (UNLIKE, sum(UNLIKE), 0.3),
+    "overloaded": (UNLIKE, 20.0, 0.1),
+    "patient": (UNLIKE, 6.5, 0.0),
+    "impatient": (UNLIKE, 8.0, math.inf),
+    "power of two": ((*UNLIKE, 0.9), 8.0, 2.0),
+    "many": (tuple(0.5 + (k * 37 % 100) / 100 for k in range(100)), 99.0, 0.5),
+    "nobody": ((), 3.0, 0.5),
+    "nobody and no patience": ((), 3.0, math.inf),
+}
+
+
+def by_hand(key, rates, lam, theta, warm_up, calls):
+    """First come first served, longest idle first, with a sorted list of (when next free, agent)."""
+    load = lam / sum(rates) if rates else math.inf
+    free = []
+    for k, rate in enumerate(rates):
+        insort(free, (kernels.first_free(key, np.uint64(k), rate, load), k))
+    now, rows = 0.0, []
+    for number in range(-warm_up, calls):
+        call = np.uint64(number % 2**64)
+        now += kernels.gap(key, call) * (1 / lam)
+        offered = max(free[0][0] - now, 0.0) if free else math.inf
+        if offered > 0 and theta > 0:
+            wait = kernels.patience(key, call) * (1 / theta)
+            if wait < offered:
+                rows.append((now, wait, offered, -1, 0.0))
+                continue
+        start, agent = free.pop(0)
+        service = kernels.work(key, call) * (1 / rates[agent])
+        insort(free, (max(start, now) + service, agent))
+        rows.append((now, offered, offered, agent, service))
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize(("rates", "lam", "theta"), SYSTEMS.values(), ids=SYSTEMS.keys())
+@pytest.mark.parametrize("warm_up", [0, 150])
+def test_every_call_is_that_of_the_obvious_loop(rates, lam, theta, warm_up):
+    compiled = kernels.record_calls(KEY, np.array(rates), lam, theta, warm_up, 2000)
+    for mine, plain in zip(compiled, by_hand(KEY, rates, lam, theta, warm_up, 2000), strict=True):
+        np.testing.assert_array_equal(mine, plain)
+
+
+def totals_by_hand(record, warm_up, threshold, scale, bins):
+    arrival, wait, offered, agent, service = record
+    measured = slice(warm_up, None)
+    opening = arrival[warm_up - 1] if warm_up else 0.0
+    starts = np.where(agent >= 0, arrival + offered, 0.0)
+    ends = np.where(agent >= 0, starts + service, 0.0)
+    overlap = np.minimum(ends, arrival[-1]) - np.maximum(starts, opening)
+    wait, offered, agent = wait[measured], offered[measured], agent[measured]
+    answered = agent >= 0
+    waited = wait[wait > 0]
+    counts, _ = np.histogram(waited / (waited + scale), bins, (0, 1))
+    return [
+        wait.size,
+        np.sum(offered > 0),
+        wait.sum(),
+        np.sum(~answered),
+        wait[answered].sum(),
+        np.sum(answered & (wait <= threshold)),
+        np.sum(offered > threshold),
+        overlap[overlap > 0].sum(),
+        arrival[-1] - opening,
+    ], counts
+
+
+@pytest.mark.parametrize(("rates", "lam", "theta"), SYSTEMS.values(), ids=SYSTEMS.keys())
+@pytest.mark.parametrize(("warm_up", "threshold"), [(0, 0.0), (300, 0.25)])
+def test_totals_are_those_of_the_recorded_calls(rates, lam, theta, warm_up, threshold):
+    rates = np.array(rates)
+    totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
+    kernels.simulate_roster(KEY, rates, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3)
+    # Agents busy from the start count too, until they are first free.
+    initial = [kernels.first_free(KEY, np.uint64(k), rate, lam / rates.sum()) for k, rate in enumerate(rates)]
+    record = kernels.record_calls(KEY, rates, lam, theta, warm_up, 3000)
+    expected, counts = totals_by_hand(record, warm_up, threshold, 0.3, 64)
+    opening = record[0][warm_up - 1] if warm_up else 0.0
+    expected[kernels.BUSY] += sum(max(min(free, record[0][-1]) - opening, 0.0) for free in initial)
+    np.testing.assert_allclose(totals, expected, rtol=1e-10, atol=1e-9)
+    np.testing.assert_array_equal(histogram, counts)
+    assert totals[kernels.BUSY] <= rates.size * totals[kernels.ELAPSED] * (1 + 1e-12)
+
+
+def test_totals_are_added_to():
+    arguments = (KEY, np.array(UNLIKE), 8.0, 0.3, 0.1, 50, 500)
+    once, twice = np.zeros(kernels.TOTALS), np.zeros(kernels.TOTALS)
+    bins_once, bins_twice = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    kernels.simulate_roster(*arguments, once, bins_once, 0.3)
+    for _ in range(2):
+        kernels.simulate_roster(*arguments, twice, bins_twice, 0.3)
+    np.testing.assert_array_equal(twice, 2 * once)
+    np.testing.assert_array_equal(bins_twice, 2 * bins_once)
+
+
+def test_a_batch_is_its_rosters_one_by_one():
+    rates = np.random.default_rng(3).uniform(0.5, 1.5, (5, 7))
+    warm_up = np.array([20, 30, 0, 50, 1000])
+    batch, pieces, alone = np.zeros((3, kernels.TOTALS))
+    bins_batch, bins_pieces, bins_alone = np.zeros((3, 64), np.int64)
+    common = (7.0, 0.5, 0.1)
+    kernels.simulate_batch(KEY, 0, rates, *common, warm_up, 400, batch, bins_batch, 0.3)
+    for part in (slice(0, 2), slice(2, 5)):
+        kernels.simulate_batch(
+            KEY, part.start, rates[part], *common, warm_up[part], 400, pieces, bins_pieces, 0.3
+        )
+    for r in range(5):
+        own = np.uint64(kernels.roster_key(KEY, np.uint64(r)))
+        kernels.simulate_roster(own, rates[r], *common, warm_up[r], 400, alone, bins_alone, 0.3)
+    np.testing.assert_array_equal(batch, pieces)
+    np.testing.assert_array_equal(batch, alone)
+    np.testing.assert_array_equal(bins_batch, bins_pieces)
+    np.testing.assert_array_equal(bins_batch, bins_alone)
+
+
+def test_the_longest_idle_agent_answers():
+    rates = np.array(UNLIKE)
+    arrival, _, offered, agent, service = kernels.record_calls(KEY, rates, 3.0, 0.5, 0, 5000)
+    free = np.array([kernels.first_free(KEY, np.uint64(k), r, 3 / rates.sum()) for k, r in enumerate(rates)])
+    choices = 0
+    for a, v, k, s in zip(arrival, offered, agent, service, strict=True):
+        if k < 0:
+            continue
+        choices += np.sum(free <= a) > 1
+        assert free[k] == free.min()
+        free[k] = a + v + s
+    assert choices > 1000
+
+
+@pytest.mark.parametrize("lam", [5.0, 9.5, 10.5])
+def test_one_more_agent_shortens_every_wait_of_patient_callers(lam):
+    # With identical agents the ordered free times of n + 1 agents never exceed those of n (Kiefer-Wolfowitz).
+    few = kernels.record_calls(KEY, np.full(10, 1.0), lam, 0.0, 0, 20_000)
+    more = kernels.record_calls(KEY, np.full(11, 1.0), lam, 0.0, 0, 20_000)
+    np.testing.assert_array_equal(few[0], more[0])
+    np.testing.assert_array_equal(few[4], more[4])
+    assert np.all(more[2] <= few[2] + 1e-9)
+    assert more[2].sum() < 0.9 * few[2].sum()
+
+
+def test_callers_are_the_same_whatever_the_warm_up():
+    rates = np.array(UNLIKE)
+    short = kernels.record_calls(KEY, rates, 8.0, 1.0, 100, 500)
+    long = kernels.record_calls(KEY, rates, 8.0, 1.0, 3000, 500)
+    np.testing.assert_allclose(np.diff(short[0][-500:]), np.diff(long[0][-500:]), rtol=1e-9)
+    work_short, work_long = (r[4] * np.where(r[3] >= 0, rates[r[3]], 0.0) for r in (short, long))
+    both = (short[3][-500:] >= 0) & (long[3][-500:] >= 0)
+    assert both.sum() > 300
+    np.testing.assert_allclose(work_short[-500:][both], work_long[-500:][both])

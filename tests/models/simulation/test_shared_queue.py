@@ -1,0 +1,252 @@
+"""What the simulation promises apart from being right on average: seeds, threads, interrupts, refusals."""
+
+import math
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from staffing.models.errors import Infeasible, ScenarioError
+from staffing.models.performance import MEASURES
+from staffing.models.rate_laws import GammaRates
+from staffing.models.simulation.shared_queue import (
+    HistogramWaits,
+    SharedQueueSimulation,
+    relaxation_time,
+    warm_up_calls,
+)
+
+
+def identical(rate, agents):
+    return lambda size, generator: np.full((size, agents), rate)
+
+
+def gamma(agents, cv=0.3):
+    return lambda size, generator: GammaRates(1.0, cv).rosters(agents, size, generator, strata=True)
+
+
+def simulation(**changes):
+    arguments = {
+        "arrival_rate": 10.0,
+        "rosters": gamma(10),
+        "agents": 10,
+        "abandonment_rate": 0.5,
+        "threshold": 0.1,
+        "rosters_per_batch": 8,
+        "calls_per_roster": 300,
+    }
+    return SharedQueueSimulation(**{**arguments, **changes})
+
+
+def outcome(done):
+    p = done.performance()
+    return p.values(), p.standard_errors, [p.wait_cdf(t) for t in (0, 0.1, 1)], done.calls
+
+
+@pytest.fixture(scope="module")
+def eight_batches():
+    done = simulation()
+    done.run(8)
+    return done
+
+
+@pytest.mark.parametrize("pieces", [[8], [4, 4], [1, 0, 7]])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_depend_on_seed_and_batches_alone(eight_batches, pieces, workers):
+    done = simulation()
+    for batches in pieces:
+        done.run(batches, workers=workers)
+    assert (done.batches, done.rosters, done.calls) == (8, 64, 64 * 300)
+    assert outcome(done) == outcome(eight_batches)
+
+
+def test_another_seed_gives_other_results(eight_batches):
+    other = simulation(seed=1)
+    other.run(8)
+    assert outcome(other) != outcome(eight_batches)
+
+
+def test_performance_is_consistent(eight_batches):
+    p = eight_batches.performance()
+    assert p.method == "simulation"
+    assert p.mean_queue == pytest.approx(10 * p.mean_wait)
+    assert p.throughput == pytest.approx(10 * (1 - p.abandonment_probability))
+    assert p.wait_cdf(0) == pytest.approx(1 - p.wait_probability)
+    assert p.wait_cdf(p.wait_quantile(0.9)) == pytest.approx(0.9)
+    assert p.wait_cdf(math.inf) == 1
+    assert set(p.standard_errors) == set(MEASURES)
+    assert p.service_level.virtual < p.service_level.answered
+    assert p.service_level.offered < p.service_level.virtual
+
+
+def test_standard_errors_shrink_with_the_square_root_of_the_batches():
+    errors = []
+    for batches in (50, 800):
+        done = simulation(calls_per_roster=50, rosters_per_batch=4, warm_up_calls=50)
+        done.run(batches)
+        errors.append(done.performance().standard_errors["mean_wait"])
+    assert 2.8 < errors[0] / errors[1] < 5.6
+
+
+def test_the_jackknife_of_a_share_is_its_textbook_standard_error():
+    done = simulation()
+    shares = []
+    for _ in range(8):
+        before = np.sum(done._totals, axis=0) if done.batches else 0.0
+        done.run(1)
+        shares.append((np.sum(done._totals, axis=0) - before)[1] / (8 * 300))
+    expected = np.std(shares, ddof=1) / math.sqrt(8)
+    assert done.performance().standard_errors["wait_probability"] == pytest.approx(expected)
+
+
+def test_the_same_callers_at_two_levels_make_the_difference_sharper():
+    def lost(agents, seed):
+        done = simulation(rosters=identical(1.0, agents), agents=agents, seed=seed)
+        done.run(2)
+        return done.performance().abandonment_probability
+
+    few = np.array([lost(10, seed) for seed in range(60)])
+    more = np.array([lost(11, seed) for seed in range(60)])
+    assert np.var(few - more) < 0.2 * (np.var(few) + np.var(more))
+    assert few.mean() > more.mean()
+
+
+def test_the_wait_law_interpolates_between_the_edges():
+    law = HistogramWaits.of_counts(np.array([4, 2, 0, 2]), scale=1.0, calls=16)
+    edges = [0, 1 / 3, 1, 3, math.inf]
+    assert [law.survival(t) for t in edges] == pytest.approx([0.5, 0.25, 0.125, 0.125, 0])
+    assert law.survival(1 / 7) == pytest.approx(0.375)
+
+
+def test_the_wait_law_of_a_queue_without_agents_is_that_of_patience():
+    done = simulation(rosters=identical(1.0, 0), agents=0, calls_per_roster=5000)
+    done.run(10)
+    p = done.performance()
+    # 400,000 independent waits: Dvoretzky-Kiefer-Wolfowitz at 1e-4, and .0001 for the bins.
+    distance = max(abs(p.wait_cdf(t) - (1 - math.exp(-t / 2))) for t in np.linspace(0, 20, 400))
+    assert distance < math.sqrt(math.log(2 / 1e-4) / 2 / done.calls) + 1e-4
+    assert (p.wait_probability, p.abandonment_probability, p.mean_wait_answered) == (1, 1, math.inf)
+    assert (p.occupancy, p.capacity_utilisation, p.throughput) == (0, 0, 0)
+    assert not any(math.isnan(e) for e in p.standard_errors.values())
+
+
+def test_callers_without_patience_are_a_loss_system():
+    done = simulation(rosters=identical(1.0, 10), abandonment_rate=math.inf, calls_per_roster=1000)
+    done.run(60)
+    p = done.performance()
+    error = p.standard_errors["abandonment_probability"]
+    assert error < 0.01 * 0.21458234
+    assert abs(p.abandonment_probability - 0.21458234) < 4.5 * error  # Erlang B, 10 erlangs, 10 agents
+    assert p.mean_wait == 0
+    assert p.wait_cdf(0) == 1
+
+
+def test_relaxation_time():
+    rates = np.array([[1.0, 3.0, 5.0], [0.1, 0.1, 0.1], [2.0, 1.0, 1.0]])
+    found = relaxation_time(rates, 4.0, 0.5)
+    assert found == pytest.approx([1 / 3 + 1, 10 + 2, 3 / 4 + 2])
+    assert relaxation_time(rates[0], 4.0, 0.0) == pytest.approx(1 / 3 + 1)
+    assert relaxation_time(rates[0], 9.0, 0.0) == math.inf
+    assert relaxation_time(rates[0], 9.0, math.inf) == pytest.approx(1 / 3)
+    assert relaxation_time(np.zeros(0), 9.0, 0.5) == 2
+    np.testing.assert_array_equal(warm_up_calls(rates, 4.0, 0.5), [43, 384, 88])
+    assert warm_up_calls(np.ones(3), 3.0, 0.0) == 2_000_000
+    assert warm_up_calls(np.ones(300), 1e-3, 1.0) == 20
+
+
+def test_default_lengths():
+    done = simulation(rosters=identical(1.0, 10), calls_per_roster=None)
+    assert done.calls_per_roster == 4 * 8 * 10 * 3
+    assert simulation(arrival_rate=0.1, calls_per_roster=None).calls_per_roster == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"arrival_rate": 0}, "arrival_rate: 0 must be above 0"),
+        ({"arrival_rate": math.inf}, "arrival_rate: inf"),
+        ({"arrival_rate": "ten"}, "arrival_rate: 'ten' is not a number"),
+        ({"agents": -1}, "agents: -1 must be at least 0"),
+        ({"agents": 2.5}, "agents: 2.5 must be a whole number"),
+        ({"abandonment_rate": -0.1}, "abandonment_rate: -0.1 must be at least 0"),
+        ({"abandonment_rate": math.nan}, "abandonment_rate: nan"),
+        ({"threshold": -1}, "threshold: -1"),
+        ({"threshold": math.inf}, "threshold: inf"),
+        ({"seed": -3}, "seed: -3"),
+        ({"seed": 0.5}, "seed: 0.5"),
+        ({"rosters_per_batch": 0}, "rosters_per_batch: 0 must be at least 1"),
+        ({"calls_per_roster": 0}, "calls_per_roster: 0 must be at least 1"),
+        ({"warm_up_calls": -1}, "warm_up_calls: -1 must be at least 0"),
+        ({"rosters": 3}, "rosters: 3 must be a function"),
+        ({"agents": 9}, r"shape \(8, 10\), needed is \(8, 9\)"),
+        ({"rosters": identical(0.0, 10)}, "rate of 0.0"),
+        ({"rosters": identical(math.nan, 10)}, "rate of nan"),
+        ({"rosters": identical(math.inf, 10)}, "rate of inf"),
+    ],
+)
+def test_a_bad_argument_is_named(change, words):
+    with pytest.raises(ScenarioError, match=words):
+        simulation(**change)
+
+
+def test_bad_arguments_of_run_are_named():
+    done = simulation()
+    with pytest.raises(ScenarioError, match="batches: -1"):
+        done.run(-1)
+    with pytest.raises(ScenarioError, match="workers: 0 must be at least 1"):
+        done.run(1, workers=0)
+
+
+@pytest.mark.parametrize("batches", [0, 1])
+def test_fewer_than_two_batches_tell_nothing(batches):
+    done = simulation()
+    done.run(batches)
+    with pytest.raises(ScenarioError, match=rf"{batches} have been run.*call run\({2 - batches}\)"):
+        done.performance()
+
+
+@pytest.mark.parametrize("agents", [0, 9, 10])
+def test_a_queue_that_never_settles_is_refused(agents):
+    done = simulation(rosters=identical(1.0, agents), agents=agents, abandonment_rate=0)
+    with pytest.raises(Infeasible, match=f"arrive at rate 10, a roster can serve {agents} .*never give up"):
+        done.run(2)
+    assert done.batches == 0
+
+
+def test_one_roster_that_never_settles_is_refused():
+    # Capacity 12 on average, but a few rosters below 10: with patient callers no mean wait over rosters exists.
+    with pytest.raises(Infeasible, match="in every roster"):
+        simulation(rosters=gamma(12, 0.5), agents=12, abandonment_rate=0).run(20)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends the process there")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_ends_a_long_run_at_once_and_adds_nothing(workers):
+    done = simulation(rosters_per_batch=400, calls_per_roster=1_000_000)
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        done.run(4, workers=workers)
+    assert time.perf_counter() - started < 5
+    timer.join()
+    assert done.batches == 0
+
+
+def test_a_failure_in_one_batch_adds_nothing():
+    draws = []
+
+    def failing(size, generator):
+        draws.append(size)
+        if len(draws) > 3:
+            raise RuntimeError("no more rosters")
+        return np.ones((size, 10))
+
+    done = simulation(rosters=failing)
+    with pytest.raises(RuntimeError, match="no more rosters"):
+        done.run(6)
+    assert done.batches == 0
