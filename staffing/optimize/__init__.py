@@ -1,0 +1,1 @@
+"""How many agents, by search over the models."""

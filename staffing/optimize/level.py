@@ -1,0 +1,124 @@
+"""The cheapest number of agents that keeps every promise, by exact search over whole numbers."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from staffing.models.errors import Infeasible
+from staffing.optimize.costs import Costs
+from staffing.optimize.first_true import first_true
+from staffing.optimize.promises import Promise
+
+Values = Mapping[str, float]
+
+
+@dataclass
+class LevelSearch:
+    """A search for the best level of one shared queue.
+
+    In one shared queue another agent never hurts a caller, so promises are kept from some level on, which bisection
+    finds. The cost is convex from the fourth agent on, as far as measured; below that every level is looked at.
+
+    Parameters
+    ----------
+    values : callable
+        The measures at a level, by name.
+    costs : Costs
+        Prices.
+    promises : mapping of str to Promise
+        Limits that must hold, by the name under which they were made.
+    offered_load : float
+        Erlangs; where the search starts.
+    lowest, highest : int
+        Levels allowed; `highest` None for no limit.
+    """
+
+    values: Callable[[int], Values]
+    costs: Costs
+    promises: Mapping[str, Promise]
+    offered_load: float
+    lowest: int = 0
+    highest: int | None = None
+    _seen: dict[int, Values] = field(default_factory=dict, init=False)
+
+    def at(self, agents: int) -> Values:
+        """The measures at a level, remembered."""
+        if agents not in self._seen:
+            self._seen[agents] = self.values(agents)
+        return self._seen[agents]
+
+    def cost(self, agents: int) -> float:
+        """Cost per hour at a level."""
+        return self.costs.total(agents, self.at(agents))
+
+    def least_keeping(self, promises: Mapping[str, Promise]) -> int:
+        """The fewest agents within the limits that keep these promises.
+
+        Raises
+        ------
+        Infeasible
+            If none do; the text names the promises broken at the most agents allowed, and by how much.
+        """
+        most = self.highest if self.highest is not None else int(100 * self.offered_load) + 10_000
+        least = first_true(
+            lambda n: all(promise.kept(self.at(n)) for promise in promises.values()),
+            lowest=self.lowest,
+            highest=most,
+            start=math.ceil(self.offered_load),
+            step=self._step,
+        )
+        if least is None:
+            raise Infeasible(self._why_not(promises, most))
+        return least
+
+    def best(self, promises: Mapping[str, Promise] | None = None) -> int:
+        """The cheapest level that keeps the promises; the fewest agents among equals."""
+        least = self.least_keeping(self.promises if promises is None else promises)
+        if not self.costs.trade_off:
+            return least
+        first = least
+        while math.isinf(self.cost(first)):
+            if self.highest is not None and first >= self.highest:
+                raise Infeasible(
+                    f"max_agents = {self.highest}: at that level the queue grows without end, since "
+                    f"{self.offered_load:.6g} erlangs are offered and callers never give up"
+                )
+            first = max(first + 1, math.floor(self.offered_load))
+            first = min(first, self.highest) if self.highest is not None else first
+        most = self._dearest(first)
+        few = range(first, min(first + 4, most + 1))
+        turn = first_true(
+            lambda n: n == most or self.cost(n + 1) >= self.cost(n),
+            lowest=few[-1],
+            highest=most,
+            start=math.ceil(self.offered_load),
+            step=self._step,
+        )
+        candidates: list[int] = [*few, few[-1] if turn is None else turn]
+        return min(candidates, key=lambda n: (self.cost(n), n))
+
+    def limited(self, *, lowest: int, highest: int | None) -> "LevelSearch":
+        """The same search within other limits."""
+        return replace(self, lowest=lowest, highest=highest)
+
+    def _dearest(self, first: int) -> int:
+        """A level beyond which agents alone cost more than everything does at `first`."""
+        limits = [self.highest] if self.highest is not None else []
+        if self.costs.agent > 0:
+            limits.append(first + math.ceil(self.cost(first) / self.costs.agent))
+        return min(limits)
+
+    @property
+    def _step(self) -> int:
+        return max(1, round(0.5 * math.sqrt(self.offered_load)))
+
+    def _why_not(self, promises: Mapping[str, Promise], most: int) -> str:
+        values = self.at(most)
+        lines = [
+            f"{name} = {p.limit:.6g}: {'at least' if p.at_least else 'at most'} that is promised, {most} agents "
+            f"reach {values[p.measure]:.6g}"
+            for name, p in promises.items()
+            if not p.kept(values)
+        ]
+        limit = f"max_agents = {self.highest}" if self.highest is not None else "no number of agents"
+        return "\n".join([*lines, f"{limit} is not enough: allow more agents or promise less"])
