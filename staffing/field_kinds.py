@@ -1,0 +1,213 @@
+"""The kinds of value that a field can hold: which values each takes, and how it refuses the others."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, field
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+from staffing.models.errors import ScenarioError
+
+LONGEST_LABEL = 200
+
+
+class Problem(NamedTuple):
+    """One line of complaint, and the fields it is about."""
+
+    fields: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A field that holds a number from `low` to `high`, or one of the values in `besides`.
+
+    `refused` gives the words for values that lie within the limits or next to them and still make no sense.
+    """
+
+    meaning: str
+    _: KW_ONLY
+    unit: str = ""
+    example: float | None = None
+    low: float = 0
+    high: float
+    whole: bool = False
+    fraction: bool = False
+    optional: bool = False
+    besides: Mapping[float, str] = field(default_factory=dict)
+    refused: Mapping[float, str] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> str:
+        """In words, the numbers taken."""
+        if self.besides:
+            exceptions = [f"{written(value)} ({words})" for value, words in self.besides.items()]
+            return f"{', '.join(exceptions)} or between {written(self.low)} and {written(self.high)}"
+        return f"between {written(self.low)} and {written(self.high)}"
+
+    def read(self, value: object) -> float | None:
+        """`value` as a plain number; ScenarioError says what is wrong with it."""
+        if value is None and self.optional:
+            return None
+        if not _is_number(value):
+            hint = text_hint(value) if isinstance(value, str) else ""
+            raise ScenarioError("must be a number" + hint)
+        try:
+            number = float(value) + 0.0  # type: ignore[arg-type]  # the sum turns -0.0 into 0.0
+        except (OverflowError, TypeError, ValueError):
+            raise ScenarioError(f"must be {self.limits}") from None
+        if self.whole and math.isfinite(number) and number != math.floor(number):
+            neighbours = f"{math.floor(number)} and {math.ceil(number)}"
+            raise ScenarioError(f"must be a whole number; its neighbours are {neighbours}")
+        if number in self.refused:
+            raise ScenarioError(self.refused[number])
+        if number in self.besides or self.low <= number <= self.high:
+            return int(number) if self.whole else number
+        hint = ""
+        if self.fraction and self.high < number <= 100:
+            hint = f"; for {written(number)}% write {written(number / 100)}"
+        raise ScenarioError(f"must be {self.limits}{hint}")
+
+
+@dataclass(frozen=True)
+class Label:
+    """A field that holds one line of text."""
+
+    meaning: str
+    _: KW_ONLY
+    unit: str = ""
+    example: str | None = None
+
+    @property
+    def limits(self) -> str:
+        """In words, the texts taken."""
+        return f"one line of at most {LONGEST_LABEL} characters"
+
+    def read(self, value: object) -> str:
+        """`value` as plain text; ScenarioError says what is wrong with it."""
+        if not isinstance(value, str):
+            raise ScenarioError("must be text")
+        if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value):
+            raise ScenarioError("must be one line of text, without line breaks, tabs or control characters")
+        if len(value) > LONGEST_LABEL:
+            raise ScenarioError(f"must be {self.limits}; it has {len(value)}")
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A field that holds one of a few words."""
+
+    meaning: str
+    _: KW_ONLY
+    unit: str = ""
+    example: str | None = None
+    words: tuple[str, ...]
+
+    @property
+    def limits(self) -> str:
+        """In words, the words taken."""
+        return f"{', '.join(self.words[:-1])} or {self.words[-1]}"
+
+    def read(self, value: object) -> str:
+        """`value` as one of the words; ScenarioError says what is wrong with it."""
+        if isinstance(value, str) and value in self.words:
+            return str(value)
+        hint = nearest(value.lower(), self.words) if isinstance(value, str) else ""
+        raise ScenarioError(f"must be {self.limits}{hint}")
+
+
+Kind = Number | Label | Choice
+
+
+def about(kind: Kind) -> dict[str, Kind]:
+    """Metadata of a dataclass field that `kind` describes."""
+    return {"kind": kind}
+
+
+def kind_of(item: "Field[Any]") -> Kind:
+    """The description that `about` has put on a dataclass field."""
+    kind: Kind = item.metadata["kind"]
+    return kind
+
+
+def described(item: "Field[Any]") -> str:
+    """A dataclass field as an entry of a docstring's parameters."""
+    kind = kind_of(item)
+    default = {None: ", optional", MISSING: ""}.get(item.default, f", default {item.default!r}")
+    unit = f" ({kind.unit})" if kind.unit else ""
+    return f"    {item.name} : {kind.limits}{default}\n        {kind.meaning.capitalize()}{unit}."
+
+
+def read_fields(
+    fields: "Sequence[Field[Any]]", given: Mapping[str, object]
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Plain values of the fields in order, and a problem for each one unknown, missing or unusable."""
+    known = {item.name: item for item in fields}
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    meant: set[str] = set()
+    for name, value in given.items():
+        if name not in known:
+            meant.update(get_close_matches(name, known, 1))
+            hint = nearest(name, tuple(known)) or f"; the fields are {', '.join(known)}"
+            label = name if name.isidentifier() else shown(name)
+            problems.append(Problem((name,), f"{label} is not a field of a scenario{hint}"))
+            continue
+        try:
+            values[name] = kind_of(known[name]).read(value)
+        except ScenarioError as error:
+            problems.append(Problem((name,), f"{name} = {shown(value)} {error}"))
+    for name, item in known.items():
+        if item.default is MISSING and name not in given and name not in meant:
+            kind = kind_of(item)
+            problems.append(Problem((name,), f"{name} is missing: {kind.meaning}, {kind.limits}"))
+    return values, problems
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """A hint at the known word closest to the one given, or nothing."""
+    found = get_close_matches(word, words, 1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def text_hint(text: str) -> str:
+    """A hint at how the number that somebody has written as `text` is written here, or nothing."""
+    if percent := re.fullmatch(r"\s*([0-9]{1,9}(?:[.,][0-9]{1,9})?)\s*%\s*", text):
+        number = float(percent[1].replace(",", "."))
+        return f"; for {written(number)}% write {written(number / 100)}"
+    if re.fullmatch(r"\s*-?[0-9]+(\.[0-9]+)?\s*", text):
+        return "; leave out the quotes"
+    if re.fullmatch(r"\s*-?\.[0-9]+\s*", text):
+        return "; write a 0 before the point"
+    if re.fullmatch(r"\s*-?[0-9][0-9.,'\s]*", text):
+        return "; write a decimal point, and nothing between thousands"
+    return ""
+
+
+def written(number: float) -> str:
+    """A number as people write it: 12 digits at most, no trailing zeros."""
+    return f"{number:.12g}"
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: one line, never long."""
+    try:
+        if isinstance(value, Integral) and _is_number(value):
+            text = str(int(value))
+        elif isinstance(value, Real) and _is_number(value):
+            text = repr(float(value))
+        else:
+            text = " ".join(repr(value).split())
+    except Exception:
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return getattr(getattr(value, "dtype", None), "kind", "") != "m"  # numpy counts timedelta64 as integers

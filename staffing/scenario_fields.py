@@ -1,0 +1,177 @@
+"""The table of a scenario's fields: names, defaults, meanings, units and limits.
+
+Whatever reads, writes or explains scenarios takes it from here.
+"""
+
+import math
+from dataclasses import dataclass, field, fields
+
+from staffing.field_kinds import Choice, Label, Number, about
+
+MOST_AGENTS = 2_000_000
+SHORTEST, LONGEST = 0.001, 1e6  # seconds
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ScenarioFields:
+    """What a planner can say about one interval."""
+
+    name: str = field(default="", metadata=about(Label("label in tables", example="Monday 10:00")))
+    calls_per_hour: float = field(
+        metadata=about(
+            Number("calls offered, answered or not", unit="calls per hour", example=1200, high=1e9)
+        )
+    )
+    mean_handle_seconds: float = field(
+        metadata=about(
+            Number(
+                "mean handle time: talk, hold and after-call work, averaged over calls",
+                unit="seconds",
+                example=180,
+                low=SHORTEST,
+                high=LONGEST,
+            )
+        )
+    )
+    mean_patience_seconds: float = field(
+        metadata=about(
+            Number(
+                "mean time a caller waits before giving up",
+                unit="seconds",
+                example=120,
+                low=SHORTEST,
+                high=LONGEST,
+                besides={0: "callers who find nobody free are lost", math.inf: "callers never give up"},
+            )
+        )
+    )
+    rate_cv: float = field(
+        default=0.2,
+        metadata=about(
+            Number(
+                "how much agents differ: coefficient of variation of their service rates",
+                high=1,
+                fraction=True,
+            )
+        ),
+    )
+    shrinkage: float = field(
+        default=0.0,
+        metadata=about(
+            Number(
+                "share of paid time away from the phone; only turns agents into agents_gross",
+                example=0.3,
+                high=0.99,
+                fraction=True,
+                refused={1: "leaves nobody at the phones; for 1% write 0.01"},
+            )
+        ),
+    )
+    agent_cost_per_hour: float = field(
+        default=1.0,
+        metadata=about(Number("cost of a scheduled agent", unit="money per hour", example=30, high=1e9)),
+    )
+    waiting_cost_per_hour: float = field(
+        default=0.0,
+        metadata=about(
+            Number(
+                "cost of callers' waiting, all callers",
+                unit="money per caller-hour",
+                example=20,
+                high=1e9,
+            )
+        ),
+    )
+    abandonment_cost: float = field(
+        default=0.0,
+        metadata=about(Number("cost of a lost call", unit="money per call", example=2.5, high=1e9)),
+    )
+    min_service_level: float | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "promise: share of calls served within service_level_seconds, at least",
+                example=0.8,
+                high=1,
+                fraction=True,
+                optional=True,
+                refused={
+                    0: "promises nothing; leave it out",
+                    1: "is unattainable with finitely many agents; try 0.99 (for 1% write 0.01)",
+                },
+            )
+        ),
+    )
+    service_level_seconds: float = field(
+        default=20.0,
+        metadata=about(Number("threshold of the service level", unit="seconds", example=20, high=LONGEST)),
+    )
+    service_level_definition: str = field(
+        default="offered",
+        metadata=about(
+            Choice(
+                "which share: in time / all calls, in time / answered calls, offered wait in time",
+                words=("offered", "answered", "virtual"),
+            )
+        ),
+    )
+    max_abandonment: float | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "promise: share of calls lost, at most",
+                example=0.05,
+                high=1,
+                fraction=True,
+                optional=True,
+                refused={1: "promises nothing; leave it out (for 1% write 0.01)"},
+            )
+        ),
+    )
+    max_mean_wait_seconds: float | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "promise: mean wait over all calls, at most",
+                unit="seconds",
+                example=15,
+                high=LONGEST,
+                optional=True,
+            )
+        ),
+    )
+    max_occupancy: float | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "promise: share of their time that agents are busy, at most",
+                example=0.9,
+                high=1,
+                fraction=True,
+                optional=True,
+                refused={
+                    0: "is unattainable with finitely many agents; try 0.85",
+                    1: "promises nothing; leave it out (for 1% write 0.01)",
+                },
+            )
+        ),
+    )
+    min_agents: int = field(
+        default=0,
+        metadata=about(Number("fewest agents allowed", high=MOST_AGENTS, whole=True)),
+    )
+    max_agents: int | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "most agents allowed",
+                example=100,
+                high=MOST_AGENTS,
+                whole=True,
+                optional=True,
+            )
+        ),
+    )
+
+
+FIELDS = {item.name: item for item in fields(ScenarioFields)}
