@@ -1,0 +1,180 @@
+"""What planners call: the best level, given levels, and a simulation, from a scenario.
+
+The models behind them are loaded at the first call, so that importing these names costs nothing.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
+
+from staffing.models.errors import ScenarioError
+from staffing.scenario import Scenario
+
+if TYPE_CHECKING:
+    from staffing.levels import Curve, Level
+    from staffing.models.performance import Performance
+    from staffing.plan import StaffingPlan
+
+
+def optimize_staffing(
+    scenario: Scenario | None = None,
+    /,
+    *,
+    seed: int = 0,
+    check: bool = True,
+    check_seconds: float = 1.0,
+    **fields: Any,
+) -> "StaffingPlan":
+    """The cheapest number of agents that keeps every promise, with what callers will experience.
+
+    Minimises agent_cost_per_hour n + waiting_cost_per_hour E[queue] + abandonment_cost calls_per_hour P(abandon)
+    over whole n, subject to the promises, both on average over rosters: agents' rates are drawn from the scenario's
+    law. Exact for agents alike; otherwise by the gamma closure, whose error the performance states. A simulation
+    that shares the assumptions and none of the formulas then checks the level and its neighbours.
+
+    Parameters
+    ----------
+    scenario : Scenario, optional
+        The question; may be left out if `fields` give one.
+    seed : int
+        Seed of the check, >= 0.
+    check : bool
+        Whether to simulate.
+    check_seconds : float
+        Time the check may take, > 0; it stops earlier once everything is decided.
+    **fields
+        Fields of `Scenario`, instead of or on top of `scenario`.
+
+    Returns
+    -------
+    StaffingPlan
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario cannot be used, or names neither a promise nor a cost of waiting or losing calls.
+    Infeasible
+        If no number of agents allowed keeps the promises, or the cost is infinite at every one.
+
+    Examples
+    --------
+    >>> plan = optimize_staffing(calls_per_hour=1200, mean_handle_seconds=180, mean_patience_seconds=120,
+    ...                          rate_cv=0, agent_cost_per_hour=30, abandonment_cost=2.5, check=False)
+    >>> plan.agents
+    58
+    """
+    from staffing.models.arguments import count, positive
+    from staffing.solving import plan_of
+
+    begun = time.perf_counter()
+    question = _scenario(scenario, fields)
+    question.require_goal()
+    return plan_of(
+        question,
+        seed=count("seed", seed),
+        check_seconds=positive("check_seconds", check_seconds) if check else None,
+        begun=begun,
+    )
+
+
+@overload
+def evaluate_staffing(scenario: Scenario | None = None, /, *, agents: int, **fields: Any) -> "Level": ...
+@overload
+def evaluate_staffing(
+    scenario: Scenario | None = None, /, *, agents: Iterable[int], **fields: Any
+) -> "Curve": ...
+def evaluate_staffing(
+    scenario: Scenario | None = None, /, *, agents: int | Iterable[int], **fields: Any
+) -> "Level | Curve":
+    """What comes of given numbers of agents, enough or not.
+
+    Parameters
+    ----------
+    scenario : Scenario, optional
+        The question; promises and costs may be missing.
+    agents : int or iterable of int
+        Agents present, >= 0.
+    **fields
+        Fields of `Scenario`, instead of or on top of `scenario`.
+
+    Returns
+    -------
+    Level or Curve
+        A level for one number; a curve, in the order given, for several.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario or a number of agents cannot be used.
+    """
+    from staffing.levels import Curve, Levels
+
+    levels = Levels(_scenario(scenario, fields))
+    if isinstance(agents, Iterable) and not isinstance(agents, str):
+        return Curve(levels.scenario, [levels.level(_agents(n)) for n in agents])
+    return levels.level(_agents(agents))
+
+
+def simulate_staffing(
+    scenario: Scenario | None = None,
+    /,
+    *,
+    agents: int,
+    seed: int = 0,
+    rosters: int = 2000,
+    **fields: Any,
+) -> "Performance":
+    """What callers experience with this many agents, by simulation: no formula, standard errors instead.
+
+    Parameters
+    ----------
+    scenario : Scenario, optional
+        The question; promises and costs may be missing.
+    agents : int
+        Agents present, >= 0.
+    seed : int
+        The same seed gives the same numbers on any number of cores.
+    rosters : int
+        Rosters drawn, each simulated apart, >= 128; rounded up to whole batches of 64.
+    **fields
+        Fields of `Scenario`, instead of or on top of `scenario`.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario or another argument cannot be used.
+    Infeasible
+        If callers never give up and some roster's queue grows without end.
+    """
+    from staffing.models.arguments import count
+    from staffing.question import agents_of
+    from staffing.simulating import cores, simulation_of
+
+    question, n = _scenario(scenario, fields), _agents(agents)
+    if question.calls_per_hour == 0:
+        raise ScenarioError("calls_per_hour = 0: there is nothing to simulate")
+    if count("rosters", rosters) < 128:
+        raise ScenarioError(f"rosters: {rosters} must be at least 128, to tell how uncertain the results are")
+    run = simulation_of(agents_of(question), n, around=n, seed=count("seed", seed))
+    run.run(-(-rosters // run.rosters_per_batch), cores())
+    return run.performance()
+
+
+def _scenario(scenario: Scenario | None, fields: dict[str, Any]) -> Scenario:
+    if scenario is None:
+        return Scenario.from_fields(fields)
+    if not isinstance(scenario, Scenario):
+        raise ScenarioError(
+            f"scenario: {scenario!r} is not a Scenario; give Scenario(...) or its fields by name"
+        )
+    return scenario.replace(**fields) if fields else scenario
+
+
+def _agents(agents: object) -> int:
+    from staffing.models.arguments import count
+    from staffing.scenario_fields import MOST_AGENTS
+
+    n = count("agents", agents)
+    if n > MOST_AGENTS:
+        raise ScenarioError(f"agents: {n} is more than {MOST_AGENTS}, the most this package answers for")
+    return n

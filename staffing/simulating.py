@@ -1,0 +1,52 @@
+"""The shared queue of a scenario, simulated on rosters that different levels have in common."""
+
+import math
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.simulation.shared_queue import SharedQueueSimulation, warm_up_calls
+
+_CALLS_PER_BATCH = 150_000
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def simulation_of(model: DrawnAgents, agents: int, *, around: int, seed: int) -> SharedQueueSimulation:
+    """A simulation of the queue with `agents` agents, at most one more than `around`.
+
+    Simulations with the same `around` and seed serve the same callers, and their rosters share their agents, so
+    their costs can be compared pair by pair.
+    """
+    callers, law = model.callers, model.law
+
+    def rosters(size: int, generator: np.random.Generator) -> NDArray[np.float64]:
+        # Those whom all have in common, then the last two one by one: strata in each keep every level's capacity even.
+        sizes = (max(around - 1, 0), 1, 1)
+        return np.hstack([law.rosters(n, size, generator, strata=True) for n in sizes])[:, :agents]
+
+    warm_up = int(warm_up_calls(np.full(around, law.mean), callers.arrival_rate, callers.abandonment_rate))
+    size, stretch = _batch(warm_up)
+    return SharedQueueSimulation(
+        arrival_rate=callers.arrival_rate,
+        rosters=rosters,
+        agents=agents,
+        abandonment_rate=callers.abandonment_rate,
+        threshold=callers.threshold,
+        seed=seed,
+        time_unit=callers.time_unit,
+        rosters_per_batch=size,
+        calls_per_roster=stretch * warm_up,
+    )
+
+
+def _batch(warm_up: int) -> tuple[int, int]:
+    """Rosters in a batch, and the length of each in warm-ups: a short batch that wastes little and has many strata."""
+    stretches = _CALLS_PER_BATCH / warm_up
+    rosters = min(max(round(1.8 * math.sqrt(stretches)), 4), 64)
+    return rosters, min(max(round(stretches / rosters), 3), 12)

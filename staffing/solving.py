@@ -1,0 +1,72 @@
+"""From a scenario to a plan."""
+
+import math
+import time
+from importlib.metadata import version
+
+from staffing.binding import binding_of
+from staffing.check import check_level
+from staffing.classic import classic_of
+from staffing.levels import Curve, Levels
+from staffing.models.errors import Infeasible
+from staffing.models.regime import classify, regime_probabilities, safety
+from staffing.plan import StaffingPlan
+from staffing.question import search_of
+from staffing.scenario import Scenario
+
+_LEVELS_EACH_SIDE = 6
+
+
+def plan_of(
+    scenario: Scenario, *, seed: int, check_seconds: float | None, begun: float | None = None
+) -> StaffingPlan:
+    """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
+    begun = time.perf_counter() if begun is None else begun
+    _refuse_infinite_means(scenario)
+    search = search_of(scenario)
+    agents = search.best()
+    levels = Levels(scenario)
+    surroundings = range(max(agents - _LEVELS_EACH_SIDE, 0), agents + _LEVELS_EACH_SIDE + 1)
+    curve = Curve(scenario, [levels.level(n) for n in surroundings])
+    lam, law = scenario.arrival_rate, levels.model.law
+    check = None
+    if check_seconds is not None and lam > 0:
+        check = check_level(levels, agents, seed=seed, seconds=check_seconds)
+    return StaffingPlan(
+        scenario=scenario,
+        level=curve.at(agents),
+        curve=curve,
+        regime=classify(safety(lam, law.mean, agents * law.mean)) if lam > 0 else "QD",
+        regime_probabilities=regime_probabilities(lam, law, agents)
+        if lam > 0
+        else {"QD": 1.0, "QED": 0.0, "ED": 0.0},
+        binding=binding_of(search, agents),
+        classic=classic_of(levels),
+        check=check,
+        assumed=scenario.assumed(),
+        warnings=scenario.warnings(),
+        provenance={
+            "version": version("staffing"),
+            "seed": seed,
+            "method": curve.at(agents).performance.method,
+            "seconds": time.perf_counter() - begun,
+        },
+    )
+
+
+def _refuse_infinite_means(scenario: Scenario) -> None:
+    """Callers who never give up and agents who differ: at every level some roster's queue grows without end."""
+    if scenario.mean_patience_seconds < math.inf or scenario.rate_cv == 0 or scenario.calls_per_hour == 0:
+        return
+    wants = [
+        f"{name} = {value:g}"
+        for name in ("waiting_cost_per_hour", "max_mean_wait_seconds")
+        if (value := getattr(scenario, name))
+    ]
+    if wants:
+        raise Infeasible(
+            f"{' and '.join(wants)} cannot be weighed: callers never give up and agents differ (rate_cv = "
+            f"{scenario.rate_cv:g}), so at any number of agents some roster falls below the load and the "
+            "mean wait over rosters is infinite; give mean_patience_seconds a number, "
+            "set rate_cv = 0, or promise min_service_level instead"
+        )

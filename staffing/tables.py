@@ -1,0 +1,86 @@
+"""Levels as a table, and a table as a file that a spreadsheet opens and does not run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from staffing.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from staffing.levels import Curve, Level
+
+# A spreadsheet takes a cell that starts like this for a formula.
+_RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def row_of(name: str, level: "Level") -> dict[str, Any]:
+    """One level as a flat row with units in the column names."""
+    p, rosters = level.performance, level.rosters
+    seconds = f"{p.service_level.threshold:g}s"
+    row: dict[str, Any] = {
+        "name": name,
+        "agents": level.agents,
+        "agents_gross": level.agents_gross,
+        "cost_per_hour": level.cost_per_hour,
+        **{f"cost_of_{part}_per_hour": cost for part, cost in level.cost_parts.items()},
+        "cost_per_hour_5pct_of_rosters": rosters.cost_per_hour.low,
+        "cost_per_hour_95pct_of_rosters": rosters.cost_per_hour.high,
+        f"service_level_offered_in_{seconds}_fraction": p.service_level.offered,
+        f"service_level_answered_in_{seconds}_fraction": p.service_level.answered,
+        f"service_level_virtual_in_{seconds}_fraction": p.service_level.virtual,
+        "abandonment_fraction": p.abandonment_probability,
+        "wait_probability_fraction": p.wait_probability,
+        "mean_wait_all_calls_seconds": p.mean_wait,
+        "mean_wait_answered_calls_seconds": p.mean_wait_answered,
+        "mean_queue_callers": p.mean_queue,
+        "occupancy_fraction": p.occupancy,
+        "calls_answered_per_hour": p.throughput * 3600,
+    }
+    for measure in ("service_level_offered", "abandonment_probability", "mean_wait"):
+        spread = rosters.quantiles.get(measure)
+        for point in ("low", "high"):
+            value = getattr(spread, point) if spread else p.value(measure)
+            share = "5pct" if point == "low" else "95pct"
+            row[f"{_COLUMN[measure].format(seconds)}_{share}_of_rosters"] = value
+    for promise, kept in level.promises.items():
+        row[f"keeps_{promise}_on_average"] = kept
+        row[f"share_of_rosters_missing_{promise}_fraction"] = rosters.share_missing[promise]
+    row["share_of_rosters_missing_any_promise_fraction"] = rosters.share_missing_any
+    row["share_of_rosters_unstable_fraction"] = rosters.share_unstable
+    row["method"] = p.method
+    return row
+
+
+_COLUMN = {
+    "service_level_offered": "service_level_offered_in_{}_fraction",
+    "abandonment_probability": "abandonment_fraction",
+    "mean_wait": "mean_wait_all_calls_seconds",
+}
+
+
+def frame_of(curve: "Curve") -> pd.DataFrame:
+    """One row per level."""
+    return pd.DataFrame([row_of(curve.scenario.name, level) for level in curve])
+
+
+def write_csv(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write a frame as CSV; the file appears whole or not at all.
+
+    UTF-8, comma separated, `.` decimals, numbers with all their digits. A text cell that a spreadsheet would run as
+    a formula gets an apostrophe before it; numbers, negative ones too, stay numbers.
+
+    Raises
+    ------
+    StaffingError
+        If the file cannot be written.
+    """
+    safe = frame.rename(columns=_harmless)
+    for column in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
+        safe[column] = [_harmless(cell) for cell in safe[column]]
+    text = safe.to_csv(index=False, lineterminator="\n")
+    write_whole(Path(path), text)
+
+
+def _harmless(cell: Any) -> Any:
+    return "'" + cell if isinstance(cell, str) and cell.startswith(_RUNS) else cell
