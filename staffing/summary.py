@@ -25,7 +25,7 @@ def plan_text(plan: StaffingPlan) -> str:
     lines += [""]
     lines += _measures(level)
     lines += [""]
-    lines += _paragraph("cost per hour", _cost(level))
+    lines += _cost(level)
     for name, kept in level.promises.items():
         lines += _paragraph(*_promise(name, kept, level, scenario))
     lines += _paragraph("decided by", _binding(plan.binding, level.agents))
@@ -93,11 +93,13 @@ def _measures(level: Level) -> list[str]:
     return lines
 
 
-def _cost(level: Level) -> str:
+def _cost(level: Level) -> list[str]:
     parts = " + ".join(f"{name} {money(cost)}" for name, cost in level.cost_parts.items())
-    spread = level.rosters.cost_per_hour
-    risk = "" if spread.low == spread.high else f"; {money(spread.low)} .. {money(spread.high)} over rosters"
-    return f"{money(level.cost_per_hour)} = {parts}{risk}"
+    lines = _paragraph("cost per hour", f"{money(level.cost_per_hour)} = {parts}")
+    if level.rosters.quantiles:
+        spread = level.rosters.cost_per_hour
+        lines += _paragraph("", f"{money(spread.low)} .. {money(spread.high)} over rosters (5% .. 95%)")
+    return lines
 
 
 def _promise(name: str, kept: bool, level: Level, scenario: Scenario) -> tuple[str, str]:
@@ -163,8 +165,8 @@ def _check(check: Check | None) -> str:
         text += f": {check.reason}"
     if check.rows:
         text += (
-            f"; simulated {check.calls:,} calls, {check.replications:,} rosters at each of "
-            f"{len({row.agents for row in check.rows})} levels in {check.seconds:.1f} s"
+            f"; simulated {check.calls:,} calls at {len({row.agents for row in check.rows})} levels, up to "
+            f"{check.replications:,} rosters each, in {check.seconds:.1f} s"
         )
     unresolved = [n for n in check.neighbours if not n.resolved]
     if unresolved:

@@ -58,15 +58,42 @@ def test_every_call_is_that_of_the_obvious_loop(rates, lam, theta, warm_up):
         np.testing.assert_array_equal(mine, plain)
 
 
-def totals_by_hand(record, warm_up, threshold, scale, bins):
+def surprises_by_hand(record, initial, rates, lam, warm_up):
+    """By how much gaps and services exceed their means, plainly and weighted by the strain of the moment."""
+    capacity, free = sum(rates), list(initial)
+    gaps = strained_gaps = works = strained_works = strain = 0.0
+    now = 0.0
+    for number, (arrival, wait, offered, agent, service) in enumerate(zip(*record, strict=True)):
+        gap = lam * (arrival - now) - 1
+        now = arrival
+        excess = rates[agent] * service - 1 if agent >= 0 else 0.0
+        before = strain
+        if not rates:
+            strain = 3.0  # whoever comes waits as long as they can
+        elif offered > 0:
+            strain = 1 + min(0.1 * capacity * offered, 2)
+        else:
+            strain = 1 / (1 + capacity * (arrival - free[agent]))  # its agent has been idle for longest
+        if agent >= 0:
+            free[agent] = arrival + wait + service
+        if number >= warm_up:
+            gaps += gap
+            strained_gaps += gap * (before if number > warm_up else 0.0)
+            works += excess
+            strained_works += strain * excess
+    return [gaps, strained_gaps, works, strained_works]
+
+
+def totals_by_hand(record, initial, rates, lam, warm_up, threshold, scale, bins):
     arrival, wait, offered, agent, service = record
     measured = slice(warm_up, None)
     opening = arrival[warm_up - 1] if warm_up else 0.0
-    starts = np.where(agent >= 0, arrival + offered, 0.0)
-    ends = np.where(agent >= 0, starts + service, 0.0)
-    overlap = np.minimum(ends, arrival[-1]) - np.maximum(starts, opening)
-    wait, offered, agent = wait[measured], offered[measured], agent[measured]
     answered = agent >= 0
+    # Agents busy from the start count, too, until they are first free.
+    starts = np.append(np.where(answered, arrival + offered, 0.0), np.zeros(len(rates)))
+    ends = np.append(np.where(answered, arrival + offered + service, 0.0), initial)
+    overlap = np.minimum(ends, arrival[-1]) - np.maximum(starts, opening)
+    wait, offered, answered = wait[measured], offered[measured], answered[measured]
     waited = wait[wait > 0]
     counts, _ = np.histogram(waited / (waited + scale), bins, (0, 1))
     return [
@@ -79,24 +106,23 @@ def totals_by_hand(record, warm_up, threshold, scale, bins):
         np.sum(offered > threshold),
         overlap[overlap > 0].sum(),
         arrival[-1] - opening,
+        *surprises_by_hand(record, initial, rates, lam, warm_up),
     ], counts
 
 
 @pytest.mark.parametrize(("rates", "lam", "theta"), SYSTEMS.values(), ids=SYSTEMS.keys())
 @pytest.mark.parametrize(("warm_up", "threshold"), [(0, 0.0), (300, 0.25)])
 def test_totals_are_those_of_the_recorded_calls(rates, lam, theta, warm_up, threshold):
-    rates = np.array(rates)
+    array, size = np.array(rates), len(rates)
     totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
-    kernels.simulate_roster(KEY, rates, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3)
-    # Agents busy from the start count too, until they are first free.
-    initial = [kernels.first_free(KEY, np.uint64(k), rate, lam / rates.sum()) for k, rate in enumerate(rates)]
-    record = kernels.record_calls(KEY, rates, lam, theta, warm_up, 3000)
-    expected, counts = totals_by_hand(record, warm_up, threshold, 0.3, 64)
-    opening = record[0][warm_up - 1] if warm_up else 0.0
-    expected[kernels.BUSY] += sum(max(min(free, record[0][-1]) - opening, 0.0) for free in initial)
-    np.testing.assert_allclose(totals, expected, rtol=1e-10, atol=1e-9)
+    kernels.simulate_roster(KEY, array, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3)
+    load = lam / sum(rates) if rates else math.inf
+    initial = [kernels.first_free(KEY, np.uint64(k), rate, load) for k, rate in enumerate(rates)]
+    record = kernels.record_calls(KEY, array, lam, theta, warm_up, 3000)
+    expected, counts = totals_by_hand(record, initial, rates, lam, warm_up, threshold, 0.3, 64)
+    np.testing.assert_allclose(totals, expected, rtol=1e-10, atol=1e-8)
     np.testing.assert_array_equal(histogram, counts)
-    assert totals[kernels.BUSY] <= rates.size * totals[kernels.ELAPSED] * (1 + 1e-12)
+    assert totals[kernels.BUSY] <= size * totals[kernels.ELAPSED] * (1 + 1e-12)
 
 
 def test_totals_are_added_to():

@@ -92,15 +92,39 @@ def test_standard_errors_shrink_with_the_square_root_of_the_batches():
     assert 2.8 < errors[0] / errors[1] < 5.6
 
 
-def test_the_jackknife_of_a_share_is_its_textbook_standard_error():
+def test_few_batches_are_judged_by_their_plain_scatter(eight_batches):
+    shares = [batch["wait_probability"] for batch in eight_batches.batch_values()]
+    p = eight_batches.performance()
+    assert p.wait_probability == pytest.approx(np.mean(shares))
+    assert p.standard_errors["wait_probability"] == pytest.approx(np.std(shares, ddof=1) / math.sqrt(8))
+
+
+def test_many_batches_are_judged_by_their_scatter_about_what_luck_explains():
     done = simulation()
-    shares = []
-    for _ in range(8):
-        before = np.sum(done._totals, axis=0) if done.batches else 0.0
-        done.run(1)
-        shares.append((np.sum(done._totals, axis=0) - before)[1] / (8 * 300))
-    expected = np.std(shares, ddof=1) / math.sqrt(8)
-    assert done.performance().standard_errors["wait_probability"] == pytest.approx(expected)
+    done.run(60)
+    shares = np.array([batch["wait_probability"] for batch in done.batch_values()])
+    p = done.performance()
+    plain = shares.std(ddof=1) / math.sqrt(60)
+    assert p.standard_errors["wait_probability"] < 0.8 * plain
+    assert abs(p.wait_probability - shares.mean()) < 4.5 * plain
+
+
+def test_batch_values_are_the_measures_of_each_batch_alone(eight_batches):
+    values = eight_batches.batch_values()
+    assert [set(batch) for batch in values] == [set(MEASURES)] * 8
+    other = simulation()
+    other.run(3, workers=2)
+    assert other.batch_values() == values[:3]
+    p = eight_batches.performance()
+    for measure in ("wait_probability", "mean_wait", "mean_queue", "throughput", "service_level_offered"):
+        assert np.mean([batch[measure] for batch in values]) == pytest.approx(p.value(measure))
+    for batch in values:
+        assert batch["mean_queue"] == pytest.approx(10 * batch["mean_wait"])
+        assert batch["throughput"] == pytest.approx(10 * (1 - batch["abandonment_probability"]))
+        assert batch["mean_wait_answered"] * (1 - batch["abandonment_probability"]) < batch["mean_wait"]
+        assert batch["service_level_offered"] < batch["service_level_virtual"]
+        assert 0 < batch["occupancy"] < 1
+    assert simulation().batch_values() == []
 
 
 def test_the_same_callers_at_two_levels_make_the_difference_sharper():
@@ -153,14 +177,14 @@ def test_relaxation_time():
     assert relaxation_time(rates[0], 9.0, 0.0) == math.inf
     assert relaxation_time(rates[0], 9.0, math.inf) == pytest.approx(1 / 3)
     assert relaxation_time(np.zeros(0), 9.0, 0.5) == 2
-    np.testing.assert_array_equal(warm_up_calls(rates, 4.0, 0.5), [43, 384, 88])
+    np.testing.assert_array_equal(warm_up_calls(rates, 4.0, 0.5), [27, 240, 55])  # five relaxation times
     assert warm_up_calls(np.ones(3), 3.0, 0.0) == 2_000_000
     assert warm_up_calls(np.ones(300), 1e-3, 1.0) == 20
 
 
 def test_default_lengths():
     done = simulation(rosters=identical(1.0, 10), calls_per_roster=None)
-    assert done.calls_per_roster == 4 * 8 * 10 * 3
+    assert done.calls_per_roster == 4 * 5 * 10 * 3
     assert simulation(arrival_rate=0.1, calls_per_roster=None).calls_per_roster == 200
 
 
