@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from staffing.levels import Levels
 from staffing.models.errors import Infeasible
-from staffing.question import promises_of, search_of
+from staffing.question import agents_of, promises_of, search_of
 from staffing.scenario import Scenario
 
 
@@ -46,7 +46,7 @@ def classic_of(levels: Levels) -> Classic:
 def _answer(levels: Levels, simplified: Scenario, model: str) -> ClassicAnswer:
     if model == "Erlang A" and simplified.mean_patience_seconds == float("inf"):
         return ClassicAnswer(model=model, agents=None, reason="callers never give up, so it is Erlang C")
-    search = search_of(simplified)
+    search = search_of(simplified, agents_of(simplified))
     if not search.costs.trade_off and not promises_of(simplified):
         return ClassicAnswer(
             model=model, agents=None, reason="it knows no abandonment, so it cannot weigh lost calls"

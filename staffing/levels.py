@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.performance import Performance, Spread
 from staffing.optimize.costs import Costs
 from staffing.optimize.promises import Promise
@@ -57,7 +56,7 @@ class Levels:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.model: DrawnAgents = agents_of(scenario)
+        self.model = agents_of(scenario)
         self.costs: Costs = costs_of(scenario)
         self.promises: dict[str, Promise] = promises_of(scenario)
 

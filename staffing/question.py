@@ -43,10 +43,10 @@ def promises_of(scenario: Scenario) -> dict[str, Promise]:
     }
 
 
-def search_of(scenario: Scenario) -> LevelSearch:
-    """The search for the scenario's best level."""
+def search_of(scenario: Scenario, model: DrawnAgents) -> LevelSearch:
+    """The search for the scenario's best level, over `agents_of(scenario)`."""
     return LevelSearch(
-        values=agents_of(scenario).values,
+        values=model.values,
         costs=costs_of(scenario),
         promises=promises_of(scenario),
         offered_load=scenario.offered_load,

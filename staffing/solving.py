@@ -23,9 +23,9 @@ def plan_of(
     """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
     begun = time.perf_counter() if begun is None else begun
     _refuse_infinite_means(scenario)
-    search = search_of(scenario)
-    agents = search.best()
     levels = Levels(scenario)
+    search = search_of(scenario, levels.model)
+    agents = search.best()
     surroundings = range(max(agents - _LEVELS_EACH_SIDE, 0), agents + _LEVELS_EACH_SIDE + 1)
     curve = Curve(scenario, [levels.level(n) for n in surroundings])
     lam, law = scenario.arrival_rate, levels.model.law

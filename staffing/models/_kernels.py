@@ -14,7 +14,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 # How far log v has dropped from its maximum at the ends of the panels.
 _DROPS = np.array([0.3, 1.2, 3.0, 6.0, 11.0, 18.0, 27.0, 40.0])
 # The row of a queue that grows without end; the busy agents are all there are.
-_OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, -np.inf])
+_OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, np.nan, -np.inf])
 _LOG_BIG = 280.0 * math.log(10.0)
 
 
@@ -294,10 +294,11 @@ def join(
     idle: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write the seven `Sums` and log P(all busy, nobody waits) from the idle weights of any routing rule."""
+    """Write the eight `Sums` and log P(all busy, nobody waits) from the idle weights of any routing rule."""
     if theta == 0.0 and lam >= s:
         out[:] = _OVERLOADED
         out[6] = n
+        out[7] = s / lam
         return
     log_p0, waiting, length, waited = queue_sums(lam, s, theta)
     p0 = math.exp(log_p0)
@@ -317,7 +318,8 @@ def join(
     out[4] = min(max(1.0 - out[2] - answered_late, 0.0), 1.0)
     out[5] = late
     out[6] = n - idle * p0 / norm
-    out[7] = log_full
+    out[7] = 1.0 - out[2]
+    out[8] = log_full
 
 
 @njit(cache=True, error_model="numpy")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,6 +23,7 @@ from staffing.models.shared_queue import (
 
 _QUEUE = Sums._fields.index("queue")
 _ANSWERED_WAIT = Sums._fields.index("answered_wait")
+_BRACKETS = np.array([-FARTHEST, -3.0, -1.5, -0.5, 0.5, 1.5, 3.0, FARTHEST])
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class DrawnAgents:
 
     callers: Callers
     law: GammaRates
+    _averages: dict[int, tuple[Vector, Vector, Vector]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def values(self, agents: int) -> dict[str, float]:
         """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
@@ -98,11 +102,14 @@ class DrawnAgents:
         def excess(z: float) -> float:
             return fails(self.at_scores(n, np.array([z]))[0])
 
-        if excess(FARTHEST) > 0:
+        # A few scores at once bracket the one at which the measure crosses its limit.
+        signs = [fails(values) > 0 for values in self.at_scores(n, _BRACKETS)]
+        if all(signs):
             return 1.0
-        if excess(-FARTHEST) <= 0:
+        if not any(signs):
             return 0.0
-        return float(ndtr(brentq(excess, -FARTHEST, FARTHEST, xtol=1e-6)))
+        high = signs.index(False)
+        return float(ndtr(brentq(excess, _BRACKETS[high - 1], _BRACKETS[high], xtol=1e-6)))
 
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end."""
@@ -115,13 +122,16 @@ class DrawnAgents:
         return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:
-        """Rows of sums, capacities and weights of the average over rosters."""
+        """Rows of sums, capacities and weights of the average over rosters, remembered: searches come back."""
+        if agents in self._averages:
+            return self._averages[agents]
         capacities, weights = self._nodes(agents)
         rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
         if self.callers.abandonment_rate == 0 and capacities.size > 1:
             # A roster at or below the load is always possible, if rarely, and its queue grows without end.
             rows[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
-        return rows, capacities, weights
+        self._averages[agents] = rows, capacities, weights
+        return self._averages[agents]
 
     def _closure_error(self, values: Mapping[str, float]) -> dict[str, MethodError]:
         """Bounds on the closure's bias, from exact rosters of 1 to 200 agents at CV up to 1, loads .5 to 1.2.

@@ -85,7 +85,7 @@ def erlang_b(
     capacity = np.array([n * positive("service_rate", service_rate)])
     row = Sums(*closure_rows(callers, n, capacity, 0.0)[0, :-1])
     values = measures(
-        row._replace(waits=0.0, lost=0.0, virtually_late=row.lost),
+        row._replace(waits=0.0, lost=0.0, answered=1.0 - row.lost),
         arrival_rate=callers.arrival_rate,
         agents=n,
         capacity=float(capacity[0]),

@@ -29,7 +29,7 @@ MEASURES = (
 class Sums(NamedTuple):
     """The averages everything else is made of; they may be averaged again over rosters, weighted by calls.
 
-    The kernels write these seven in this order.
+    The kernels write these eight in this order.
     """
 
     waits: float
@@ -46,6 +46,8 @@ class Sums(NamedTuple):
     """Share of calls whose wait, had they the patience, exceeds the threshold."""
     busy: float
     """Mean number of busy agents."""
+    answered: float
+    """Share of calls answered; where a queue grows without end, neither they nor the lost are all."""
 
 
 class WaitLaw(Protocol):
@@ -157,22 +159,17 @@ def measures(
     agents: int,
     capacity: float,
     blocked: float = 0.0,
-    throughput: float | None = None,
 ) -> dict[str, float]:
     """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
 
     Without calls nobody waits and the service level is 1. Without agents occupancy and utilisation are 0.
-    `capacity` is the (mean) sum of the agents' rates; `throughput` must be given where callers can be neither
-    answered nor lost, in a queue that grows without end.
+    `capacity` is the (mean) sum of the agents' rates.
     """
-    waits, queue, lost, answered_wait, in_time, late, busy = (float(s) for s in sums)
-    answered = max(1.0 - lost - blocked, 0.0)
-    calls = arrival_rate > 0
-    if throughput is None:
-        throughput = arrival_rate * answered
+    waits, queue, lost, answered_wait, in_time, late, busy, answered = (float(s) for s in sums)
+    throughput = arrival_rate * answered
     return {
         "wait_probability": waits,
-        "mean_wait": queue / arrival_rate if calls else 0.0,
+        "mean_wait": queue / arrival_rate if arrival_rate > 0 else 0.0,
         "mean_wait_answered": answered_wait / answered if answered > 0 else float("inf"),
         "mean_queue": queue,
         "abandonment_probability": lost,

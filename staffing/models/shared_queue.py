@@ -115,17 +115,11 @@ def averaged_measures(
     callers: Callers, agents: int, rows: Vector, capacities: Vector, weights: Vector
 ) -> dict[str, float]:
     """Every measure, call-weighted, from rows of sums averaged with these weights."""
-    served = np.where(
-        np.isinf(rows[:, 1]),
-        np.minimum(callers.arrival_rate, capacities),
-        callers.arrival_rate * (1.0 - rows[:, 2]),
-    )
     return measures(
         (weights @ rows[:, :-1]).tolist(),
         arrival_rate=callers.arrival_rate,
         agents=agents,
         capacity=float(weights @ capacities),
-        throughput=float(weights @ served),
     )
 
 
@@ -152,4 +146,4 @@ def shared_queue(
     )
 
 
-_NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -np.inf])
+_NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -np.inf])

@@ -308,6 +308,7 @@ class SharedQueueSimulation:
     def _measures(self, totals: NDArray[np.float64], capacity: float) -> dict[str, float]:
         share = totals / totals[kernels.CALLS]
         sums = Sums(
+            answered=1.0 - share[kernels.LOST],
             waits=share[kernels.WAITS],
             queue=self.arrival_rate * share[kernels.WAIT],
             lost=share[kernels.LOST],
