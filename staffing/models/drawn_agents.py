@@ -165,10 +165,10 @@ class DrawnAgents:
             return np.array([agents * mean]), np.ones(1)
         # Where measures turn: capacity at the load, and where a long queue's wait passes the threshold; how fast.
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]
-        width = math.sqrt(lam * (min(theta, mean) or mean))
+        width = math.sqrt(lam * (min(theta, mean) or mean)) / (mean * cv * math.sqrt(agents))
         if theta == 0 and tau > 0:
-            width = min(width, 1 / tau)
-        scores, weights = score_nodes(
-            [self.law.score(agents, turn) for turn in turns], width / (mean * cv * math.sqrt(agents))
-        )
+            width = min(width, 1 / (tau * mean * cv * math.sqrt(agents)))
+        elif theta > 0 and width > 4:
+            turns = []  # too gently to be worth nodes of their own
+        scores, weights = score_nodes([self.law.score(agents, turn) for turn in turns], width)
         return self.law.capacity_at_score(agents, scores), weights
