@@ -1,50 +1,43 @@
 """What keeps a plan from being cheaper."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from staffing.optimize.level import LevelSearch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
-    """The requirement that sets the level, and its price."""
+    """The requirements that set the level, and their price."""
 
-    requirement: str
-    """The field that binds: a promise, "min_agents", "max_agents", or "" if costs alone set the level."""
+    requirements: tuple[str, ...]
+    """The fields that bind together: promises, "min_agents" or "max_agents"; none if costs alone set the level."""
     agents_without: int
-    """The best level if that requirement were dropped."""
+    """The best level if they were dropped."""
     price_per_hour: float
-    """What it saves an hour to drop it."""
+    """What it saves an hour to drop them."""
 
 
 def binding_of(search: LevelSearch, agents: int) -> Binding:
-    """The requirement that sets the best level `agents` of a search.
+    """The requirements that set the best level `agents` of a search.
 
-    Several promises may fail one agent below; the one whose own least level is highest binds, the first of equals.
+    A promise binds if one agent fewer would break it. What binds together is dropped together.
     """
-    if (
-        agents == search.lowest
-        and agents > 0
-        and all(p.kept(search.at(agents)) for p in search.promises.values())
-    ):
-        free = search.limited(lowest=0, highest=search.highest)
-        without = free.best()
-        if without < agents:
-            return _priced(search, agents, "min_agents", without)
-    least = {name: search.least_keeping({name: promise}) for name, promise in search.promises.items()}
-    name = max(least, key=lambda name: least[name], default="")
-    if name and least[name] == agents:
-        rest = {other: promise for other, promise in search.promises.items() if other != name}
-        without = search.best(rest)
-        if without < agents:
-            return _priced(search, agents, name, without)
+    below = search.at(agents - 1) if agents > 0 else None
+    broken = [name for name, promise in search.promises.items() if below and not promise.kept(below)]
+    floor = ["min_agents"] if agents == search.lowest > 0 else []
+    if broken or floor:
+        rest = {name: promise for name, promise in search.promises.items() if name not in broken}
+        free = replace(search, promises=rest, lowest=0 if floor else search.lowest)
+        if (without := free.best()) < agents:
+            return _priced(search, agents, (*broken, *floor), without)
     if agents == search.highest and search.costs.trade_off:
-        without = search.limited(lowest=search.lowest, highest=None).best()
+        # Agents who cost nothing have no best number without a limit.
+        without = replace(search, highest=None).best() if search.costs.agent > 0 else agents + 1
         if without > agents:
-            return _priced(search, agents, "max_agents", without)
-    return Binding(requirement="", agents_without=agents, price_per_hour=0.0)
+            return _priced(search, agents, ("max_agents",), without)
+    return Binding(requirements=(), agents_without=agents, price_per_hour=0.0)
 
 
-def _priced(search: LevelSearch, agents: int, requirement: str, without: int) -> Binding:
+def _priced(search: LevelSearch, agents: int, requirements: tuple[str, ...], without: int) -> Binding:
     saved = search.cost(agents) - search.cost(without)
-    return Binding(requirement=requirement, agents_without=without, price_per_hour=max(saved, 0.0))
+    return Binding(requirements=requirements, agents_without=without, price_per_hour=max(saved, 0.0))

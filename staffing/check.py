@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from staffing.levels import Level, Levels
+from staffing.level import Level
+from staffing.levels import Levels
 from staffing.models.performance import MethodError, Performance
-from staffing.models.simulation.shared_queue import CONTROLS, SharedQueueSimulation
+from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.simulating import cores, simulation_of
 
 Verdict = Literal["agrees", "disagrees", "inconclusive"]
@@ -19,10 +20,9 @@ Verdict = Literal["agrees", "disagrees", "inconclusive"]
 FALSE_ALARM = 1e-4
 """The chance that a check of right formulas says "disagrees" anywhere, at any of its looks."""
 
-_FEWEST_BATCHES = 32
-_MOST_BATCHES = 2**12
+_FIRST_LOOK = 32
+"""Batches at the first look, fewer if they would take far longer than there is; they double from look to look."""
 _LOOKS = 8
-"""Looks at the results while the batches double from the fewest to the most."""
 _MARGINS = {
     "wait_probability": 0.002,
     "mean_wait": 0.25,
@@ -117,26 +117,31 @@ def check_level(
         run.run(1)
     # The first batches have loaded the kernels, and compiled them if need be; that is not the check's time.
     begun = time.perf_counter()
+    for run in runs:
+        run.run(1)
+    affordable = int(2 * seconds * workers / (time.perf_counter() - begun))
+    target = min(max(affordable, 2), _FIRST_LOOK)
     rows: dict[int, tuple[CheckRow, ...]] = {}
-    open_runs = runs
-    while open_runs:
-        batches = open_runs[0].batches
-        more = max(batches, _FEWEST_BATCHES - batches)
-        if rows:
-            spent = time.perf_counter() - begun
-            per_batch = spent / sum(run.batches for run in runs)
-            more = min(more, int((seconds - spent) / (per_batch * len(open_runs))))
-            if most_batches is not None:
-                more = min(more, most_batches - batches)
-        if more < 2 or batches >= _MOST_BATCHES:
-            break
-        for run, level in zip(runs, tested, strict=True):
-            if run in open_runs:
-                run.run(more, workers)
-                rows[level.agents] = _rows(level, run, len(tested))
-        open_runs = [
-            run for run in open_runs if any(row.verdict == "inconclusive" for row in rows[run.agents])
+    undecided = list(zip(runs, tested, strict=True))
+    for _ in range(_LOOKS):
+        for run, level in undecided:
+            run.run(target - run.batches, workers)
+            rows[level.agents] = _rows(level, run, len(tested))
+        undecided = [
+            (run, level)
+            for run, level in undecided
+            if any(row.verdict == "inconclusive" for row in rows[level.agents])
         ]
+        if not undecided:
+            break
+        spent = time.perf_counter() - begun
+        per_batch = spent / sum(run.batches for run in runs)
+        more = min(target, int((seconds - spent) / (per_batch * len(undecided))))
+        if most_batches is not None:
+            more = min(more, most_batches - target)
+        if more < 2:
+            break
+        target += more
     all_rows = tuple(row for level in tested for row in rows[level.agents])
     return Check(
         verdict=_overall(all_rows),
@@ -151,13 +156,13 @@ def check_level(
     )
 
 
-def _z(comparisons: int, batches: int) -> float:
+def _z(comparisons: int, freedom: int) -> float:
     """Standard errors that none of these comparisons exceeds at any look, but for the false-alarm rate."""
-    return -float(stdtrit(batches - 1 - CONTROLS, FALSE_ALARM / (2 * comparisons * _LOOKS)))
+    return -float(stdtrit(freedom, FALSE_ALARM / (2 * comparisons * _LOOKS)))
 
 
 def _rows(level: Level, run: SharedQueueSimulation, levels: int) -> tuple[CheckRow, ...]:
-    simulated, z = run.performance(), _z(levels * len(_MARGINS), run.batches)
+    simulated, z = run.performance(), _z(levels * len(_MARGINS), run.degrees_of_freedom)
     return tuple(_row(level, measure, simulated, z) for measure in _MARGINS)
 
 
@@ -201,7 +206,12 @@ def _reason(rows: tuple[CheckRow, ...]) -> str:
     )
     if worst.verdict == "disagrees":
         return f"{said} +- {worst.half_width:.2g}, more than {worst.margin:.2g} apart"
-    return f"{said}, known to +- {worst.half_width:.2g} where {worst.margin:.2g} is needed: give it more check_seconds"
+    known = (
+        f"known to +- {worst.half_width:.2g} where {worst.margin:.2g} is needed"
+        if worst.half_width < 100 * worst.margin
+        else "known far too roughly to tell"
+    )
+    return f"{said}, {known}: give it more check_seconds"
 
 
 def _neighbours(
@@ -215,7 +225,7 @@ def _neighbours(
         if n == agents:
             continue
         difference = simulated[n] - simulated[agents]
-        half_width = _z(2, difference.size) * float(difference.std(ddof=1)) / math.sqrt(difference.size)
+        half_width = _z(2, difference.size - 1) * float(difference.std(ddof=1)) / math.sqrt(difference.size)
         mean = float(difference.mean())
         result.append(
             Neighbour(

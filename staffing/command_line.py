@@ -1,6 +1,9 @@
 """The command `staffing`: init, optimize, evaluate. Results go to stdout alone, messages to stderr."""
 
 import argparse
+import contextlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 if the check agrees or is inconclusive or was not asked for, 1 if it disagrees, 2 for bad input, 3 if no level
     does what was asked, 130 if interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What a terminal cannot show is shown as an escape, rather than not at all.
+            stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except ScenarioError as error:
         return _say(error, BAD_INPUT)
@@ -32,8 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say("interrupted", 130)
     except BrokenPipeError:
         # Whoever read the output has had enough of it, as `head` has.
-        sys.stdout = None
+        _abandon_output()
         return AGREES
+    except OSError as error:
+        _abandon_output()
+        return _say(f"the output cannot be written: {error.strerror or error}", BAD_INPUT)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,7 +110,7 @@ def _optimize(options: argparse.Namespace) -> int:
     plan = optimize_staffing(
         scenario, seed=options.seed, check=not options.no_check, check_seconds=options.check_seconds
     )
-    if options.csv:
+    if options.csv is not None:
         plan.to_csv(options.csv)
     print(plan)
     for warning in plan.warnings:
@@ -118,7 +129,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     agents = [_whole(text) for text in options.agents]
     announce()
     curve = evaluate_staffing(scenario, agents=agents)
-    if options.csv:
+    if options.csv is not None:
         curve.to_csv(options.csv)
     print(curve)
     for warning in scenario.warnings():
@@ -127,10 +138,20 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _whole(text: str) -> int:
+    from staffing.models.arguments import count
+
     try:
-        return int(text)
-    except ValueError:
-        raise ScenarioError(f"--agents: {text} must be a whole number") from None
+        return count("--agents", float(text))
+    except ValueError as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError(f"--agents: {text!r} must be a whole number") from None
+
+
+def _abandon_output() -> None:
+    """Keep Python from trying to write the rest of the output when it exits."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: object, code: int) -> int:

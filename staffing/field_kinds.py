@@ -170,7 +170,8 @@ def read_fields(
 
 def nearest(word: str, words: Sequence[str]) -> str:
     """A hint at the known word closest to the one given, or nothing."""
-    found = get_close_matches(word, words, 1)
+    begun = [known for known in words if word and known.startswith(word)]
+    found = begun or get_close_matches(word, words, 1)
     return f"; did you mean {found[0]}?" if found else ""
 
 

@@ -1,14 +1,15 @@
 """The answer: how many agents, what comes of it, why, and whether a simulation agrees."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from staffing.binding import Binding
 from staffing.check import Check
 from staffing.classic import Classic
-from staffing.levels import Curve, Level, Rosters
+from staffing.curve import Curve
+from staffing.level import Level, Rosters
 from staffing.models.performance import Performance
 from staffing.models.regime import Regime
 from staffing.scenario import Scenario
@@ -81,7 +82,7 @@ class StaffingPlan:
         frame.insert(2, "recommended", frame["agents"] == self.agents)
         return frame
 
-    def to_csv(self, path: str | Path) -> None:
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write `to_frame` as CSV: UTF-8, `.` decimals, cells a spreadsheet would run made harmless.
 
         Raises
@@ -110,7 +111,7 @@ class StaffingPlan:
         }
 
     def __str__(self) -> str:
-        from staffing.summary import plan_text
+        from staffing.plan_text import plan_text
 
         return plan_text(self)
 

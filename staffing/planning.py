@@ -11,7 +11,8 @@ from staffing.models.errors import ScenarioError
 from staffing.scenario import Scenario
 
 if TYPE_CHECKING:
-    from staffing.levels import Curve, Level
+    from staffing.curve import Curve
+    from staffing.level import Level
     from staffing.models.performance import Performance
     from staffing.plan import StaffingPlan
 
@@ -107,10 +108,11 @@ def evaluate_staffing(
     ScenarioError
         If the scenario or a number of agents cannot be used.
     """
-    from staffing.levels import Curve, Levels
+    from staffing.curve import Curve
+    from staffing.levels import Levels
 
     levels = Levels(_scenario(scenario, fields))
-    if isinstance(agents, Iterable) and not isinstance(agents, str):
+    if isinstance(agents, Iterable) and not isinstance(agents, str | bytes | bytearray) and _many(agents):
         return Curve(levels.scenario, [levels.level(_agents(n)) for n in agents])
     return levels.level(_agents(agents))
 
@@ -168,6 +170,11 @@ def _scenario(scenario: Scenario | None, fields: dict[str, Any]) -> Scenario:
             f"scenario: {scenario!r} is not a Scenario; give Scenario(...) or its fields by name"
         )
     return scenario.replace(**fields) if fields else scenario
+
+
+def _many(agents: object) -> bool:
+    """Whether an iterable holds several numbers, as an array of one number without a dimension does not."""
+    return getattr(agents, "ndim", 1) > 0
 
 
 def _agents(agents: object) -> int:

@@ -16,6 +16,17 @@ from staffing.scenario_warnings import doubts
 
 T = TypeVar("T")
 
+_GOALS = (
+    "min_service_level",
+    "max_abandonment",
+    "max_mean_wait_seconds",
+    "max_occupancy",
+    "waiting_cost_per_hour",
+    "abandonment_cost",
+)
+_PRICES = {"waiting_cost_per_hour", "abandonment_cost"}
+_LOSING = {"max_abandonment", "abandonment_cost"}
+
 
 def _all_problems_at_once(cls: type[T]) -> type[T]:
     """Let a dataclass read and check its fields before it is filled, and list them in its docstring."""
@@ -112,20 +123,15 @@ class Scenario(ScenarioFields):
             If there is neither a promise nor a cost of waiting or losing calls, or if agents are free without
             limit while waiting or losing calls is not.
         """
-        promises = (
-            self.min_service_level,
-            self.max_abandonment,
-            self.max_mean_wait_seconds,
-            self.max_occupancy,
-        )
-        costly = self.waiting_cost_per_hour > 0 or self.abandonment_cost > 0
-        if not costly and all(promise is None for promise in promises):
+        goals = {name for name in _GOALS if getattr(self, name)}
+        pointless = goals & _LOSING if math.isinf(self.mean_patience_seconds) else set()
+        if goals == pointless:
+            why = "".join(f"{name} is no goal while callers never give up; " for name in sorted(pointless))
             raise ScenarioError(
-                "no promise and no cost of waiting or losing calls: the cheapest is to staff nobody; give "
-                "min_service_level (such as 0.8), max_abandonment, max_mean_wait_seconds, max_occupancy, "
-                "waiting_cost_per_hour or abandonment_cost"
+                f"{why}no promise and no cost of waiting or losing calls: the cheapest is to staff nobody; give "
+                f"{', '.join(_GOALS[:-1])} or {_GOALS[-1]}"
             )
-        if costly and self.agent_cost_per_hour == 0 and self.max_agents is None:
+        if goals & _PRICES and self.agent_cost_per_hour == 0 and self.max_agents is None:
             raise ScenarioError(
                 "agent_cost_per_hour = 0 with a cost of waiting or losing calls: more agents are always "
                 "better; give agent_cost_per_hour above 0, or max_agents"

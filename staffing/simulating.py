@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.simulation.shared_queue import SharedQueueSimulation, warm_up_calls
 
-_CALLS_PER_BATCH = 150_000
+_CALLS_PER_BATCH = 100_000
 
 
 def cores() -> int:
@@ -48,5 +48,5 @@ def simulation_of(model: DrawnAgents, agents: int, *, around: int, seed: int) ->
 def _batch(warm_up: int) -> tuple[int, int]:
     """Rosters in a batch, and the length of each in warm-ups: a short batch that wastes little and has many strata."""
     stretches = _CALLS_PER_BATCH / warm_up
-    rosters = min(max(round(1.8 * math.sqrt(stretches)), 4), 64)
-    return rosters, min(max(round(stretches / rosters), 3), 12)
+    rosters = min(max(round(1.8 * math.sqrt(stretches)), 1), 64)
+    return rosters, min(max(round(stretches / rosters), 1), 12)

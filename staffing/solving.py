@@ -7,7 +7,8 @@ from importlib.metadata import version
 from staffing.binding import binding_of
 from staffing.check import check_level
 from staffing.classic import classic_of
-from staffing.levels import Curve, Levels
+from staffing.curve import Curve
+from staffing.levels import Levels
 from staffing.models.errors import Infeasible
 from staffing.models.regime import classify, regime_probabilities, safety
 from staffing.plan import StaffingPlan

@@ -1,20 +1,19 @@
 """Levels as a table, and a table as a file that a spreadsheet opens and does not run."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
+from staffing.level import Level
 from staffing.whole_file import write_whole
-
-if TYPE_CHECKING:
-    from staffing.levels import Curve, Level
 
 # A spreadsheet takes a cell that starts like this for a formula.
 _RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def row_of(name: str, level: "Level") -> dict[str, Any]:
+def row_of(name: str, level: Level) -> dict[str, Any]:
     """One level as a flat row with units in the column names."""
     p, rosters = level.performance, level.rosters
     seconds = f"{p.service_level.threshold:g}s"
@@ -59,12 +58,12 @@ _COLUMN = {
 }
 
 
-def frame_of(curve: "Curve") -> pd.DataFrame:
-    """One row per level."""
-    return pd.DataFrame([row_of(curve.scenario.name, level) for level in curve])
+def frame_of(name: str, levels: Sequence[Level]) -> pd.DataFrame:
+    """One row per level of the scenario of this name."""
+    return pd.DataFrame([row_of(name, level) for level in levels])
 
 
-def write_csv(frame: pd.DataFrame, path: str | Path) -> None:
+def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a frame as CSV; the file appears whole or not at all.
 
     UTF-8, comma separated, `.` decimals, numbers with all their digits. A text cell that a spreadsheet would run as
@@ -79,7 +78,7 @@ def write_csv(frame: pd.DataFrame, path: str | Path) -> None:
     for column in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
         safe[column] = [_harmless(cell) for cell in safe[column]]
     text = safe.to_csv(index=False, lineterminator="\n")
-    write_whole(Path(path), text)
+    write_whole(path, text)
 
 
 def _harmless(cell: Any) -> Any:

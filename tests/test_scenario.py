@@ -37,7 +37,7 @@ def problems(**fields):
     [
         ("min_service_level", 80, "min_service_level = 80 must be between 0 and 1; for 80% write 0.8"),
         ("shrinkage", 30, "shrinkage = 30 must be between 0 and 0.99; for 30% write 0.3"),
-        ("rate_cv", 20, "rate_cv = 20 must be between 0 and 2; for 20% write 0.2"),
+        ("rate_cv", 20, "rate_cv = 20 must be between 0 and 1; for 20% write 0.2"),
         ("max_abandonment", 5.5, "max_abandonment = 5.5 must be between 0 and 1; for 5.5% write 0.055"),
         ("max_occupancy", "85%", "max_occupancy = '85%' must be a number; for 85% write 0.85"),
         ("mean_handle_seconds", "180", "mean_handle_seconds = '180' must be a number; leave out the quotes"),
@@ -47,6 +47,7 @@ def problems(**fields):
             "Answer",
             "service_level_definition = 'Answer' must be offered, answered or virtual; did you mean answered?",
         ),
+        ("rate_cv", 1.01, "rate_cv = 1.01 must be between 0 and 1; for 1.01% write 0.0101"),
     ],
 )
 def test_a_refusal_names_field_value_limit_and_way_out(field, value, line):
@@ -141,6 +142,21 @@ def test_a_name_like_no_other_is_answered_with_all_of_them():
     assert all(name in line for name in FIELDS)
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("max_ab", "max_abandonment"),
+        ("service_level", "service_level_seconds"),
+        ("shrink", "shrinkage"),
+        ("abandonment", "abandonment_cost"),
+        ("mean_handle_secs", "mean_handle_seconds"),
+    ],
+)
+def test_a_name_that_begins_like_a_field_means_it(word, meant):
+    (line,) = problems(**{word: 0.5})
+    assert line.endswith(f"did you mean {meant}?")
+
+
 def test_later_fields_are_not_pretended():
     assert len(problems(routing="random", confidence=0.9)) == 2
 
@@ -198,6 +214,10 @@ def test_gross_agents_are_the_fewest_of_whom_enough_are_present(gross, percent):
     present = gross * (100 - percent) // 100
     answer = scenario(shrinkage=percent / 100).agents_gross(present)
     assert answer * (100 - percent) >= 100 * present > (answer - 1) * (100 - percent)
+
+
+def test_whole_floats_are_whole_agents():
+    assert scenario(shrinkage=0.3).agents_gross(100.0) == 143
 
 
 @pytest.mark.parametrize("agents", [13.5, -1, "5", None])
@@ -326,6 +346,15 @@ def test_no_goal_is_refused_only_when_one_is_needed():
         centre.require_goal()
     with pytest.raises(ScenarioError, match="agent_cost_per_hour = 0"):
         scenario(abandonment_cost=1, agent_cost_per_hour=0).require_goal()
+
+
+@pytest.mark.parametrize("fields", [{"max_abandonment": 0.05}, {"abandonment_cost": 1}])
+def test_to_lose_few_is_no_goal_if_nobody_gives_up(fields):
+    patient = scenario(**fields, mean_patience_seconds=math.inf)
+    with pytest.raises(ScenarioError, match="callers never give up"):
+        patient.require_goal()
+    for goal in ({"min_service_level": 0.8}, {"waiting_cost_per_hour": 1}, {"max_occupancy": 0.9}):
+        patient.replace(**goal).require_goal()
 
 
 def test_every_field_is_in_the_docstring_and_the_signature_is_known():

@@ -140,7 +140,7 @@ def test_settings_are_merged_before_anything_is_checked(read):
     ) == read(ORDINARY)
     assert problems(read, "calls_per_hour = 5\nrate_cv = 9", ["mean_handle_seconds=0", "rte_cv=1", "x"]) == (
         "--set: 'x' must read field=value",
-        "f.toml:2: rate_cv = 9 must be between 0 and 2; for 9% write 0.09",
+        "f.toml:2: rate_cv = 9 must be between 0 and 1; for 9% write 0.09",
         "--set: mean_handle_seconds = 0 must be between 0.001 and 1000000",
         "--set: rte_cv is not a field of a scenario; did you mean rate_cv?",
         problems(read, "calls_per_hour = 5\nmean_handle_seconds = 1")[0],
@@ -180,7 +180,7 @@ def test_settings_are_written_as_people_write_them(setting, field, value):
         ("max_agents=5\nmin_agents=3", r"--set: max_agents = '5\nmin_agents=3' must be a number"),
         ("max_agents=", "--set: max_agents = '' must be a number"),
         ("rate_cv=none", "--set: rate_cv = 'none' must be a number"),
-        ("rate_cv=nan", "--set: rate_cv = nan must be between 0 and 2"),
+        ("rate_cv=nan", "--set: rate_cv = nan must be between 0 and 1"),
         ("rate_cv", "--set: 'rate_cv' must read field=value"),
     ],
 )

@@ -76,8 +76,12 @@ def _queue_by_quadrature(lam: float, s: float, theta: float) -> tuple[float, flo
     x = lam / theta
     a = s / theta
     if x > a:
-        start = math.log(x / a)
-        top = x - a - a * start
+        if lam < 2.0 * s:
+            start = math.log1p((lam - s) / s)
+            top = a * _excess(-start)
+        else:
+            start = math.log(lam) - math.log(s)
+            top = x - a - a * start
         slope = 0.0
         x = a
     else:
@@ -102,11 +106,13 @@ def _queue_by_quadrature(lam: float, s: float, theta: float) -> tuple[float, flo
         if low >= start:
             break
         end = _left_end(_DROPS[j], x, start)
-        one, two, three = _panel(-end, -low, start, slope, x)
-        served += one
-        lost += two
-        waited += three
-        low = end
+        while low < end:
+            high = min(end, low + 8.0)
+            one, two, three = _panel(-high, -low, start, slope, x)
+            served += one
+            lost += two
+            waited += three
+            low = high
     return -top, x * served, (lam / theta) * (a * lost), x * (waited / theta)
 
 
@@ -152,7 +158,7 @@ def queue_sums(lam: float, s: float, theta: float) -> tuple[float, float, float,
         rho = lam / s
         length = rho / (1.0 - rho) ** 2
         return 0.0, rho / (1.0 - rho), length, length / s
-    if s == 0.0:
+    if s <= 1e-200 * theta:
         x = lam / theta
         return -x, -math.expm1(-x), x, 0.0
     if max(lam - s, 0.0) / theta + 9.0 * math.sqrt(lam / theta) > 3000.0:
@@ -194,69 +200,117 @@ def closure_idle_sums(n: int, s: float, c2: float, lam: float) -> tuple[float, f
 
 
 @njit(cache=True, error_model="numpy")
+def _product(x: NDArray[np.float64], u: float) -> tuple[float, float]:
+    """log prod (1 + u x_k) and sum u x_k / (1 + u x_k)."""
+    log_product = 0.0
+    product = 1.0
+    idle = 0.0
+    for k in range(x.size):
+        factor = 1.0 + u * x[k]
+        idle += u * x[k] / factor
+        product *= factor
+        if product > 1e200:
+            log_product += math.log(product)
+            product = 1.0
+    log_product += math.log(product)
+    if log_product < 0.5:
+        # Near 1 the product's rounding would show in how far it is from 1.
+        log_product = 0.0
+        for k in range(x.size):
+            log_product += math.log1p(u * x[k])
+    return log_product, idle
+
+
+@njit(cache=True, error_model="numpy")
+def _drop_end(x: NDArray[np.float64], peak: float, top: float, drop: float, start: float) -> float:
+    """Where log prod (1 + u x_k) - u has fallen by `drop` from its `top` at `peak`, on the side of `start`.
+
+    To the accuracy a panel end needs; 0 if it does not fall so far to the left. The fall is convex, so that Newton's
+    second step and all later ones come from beyond the end.
+    """
+    u = start
+    for _ in range(60):
+        log_product, idle = _product(x, u)
+        step = (top - log_product + u - drop) / (1.0 - idle / u)
+        u = max(u - step, 1e-3 * u)
+        if abs(step) <= 1e-3 * abs(u - peak):
+            break
+    return u
+
+
+@njit(cache=True, error_model="numpy")
+def _idle_panel(x: NDArray[np.float64], top: float, low: float, high: float) -> tuple[float, float]:
+    """Integrals over u in [low, high] of e^-u (P - 1) and e^-u u P', P = prod (1 + u x_k), over e^top."""
+    half = 0.5 * (high - low)
+    middle = 0.5 * (high + low)
+    total = 0.0
+    idle = 0.0
+    for j in range(_NODES.size):
+        u = middle + half * _NODES[j]
+        log_product, mean = _product(x, u)
+        weight = _WEIGHTS[j] * math.exp(log_product - u - top)
+        total -= weight * math.expm1(-log_product)
+        idle += weight * mean
+    return half * total, half * idle
+
+
+@njit(cache=True, error_model="numpy")
 def roster_idle_sums(rates: NDArray[np.float64], lam: float) -> tuple[float, float, float]:
     """(p_0, sum a_i, sum i a_i) over i >= 1, a_i = i! e_i(rates) / lam^i, e_i the elementary symmetric polynomials.
 
-    e_i z^i / prod (1 + z mu_k) is the law of a number of successes with chances z mu_k / (1 + z mu_k); z puts its
-    bulk where a_i has its own, so nothing that matters underflows, and every term is positive.
+    Since i! = int u^i e^-u du, the sum over i >= 0 is int e^-u prod (1 + u mu_k / lam) du: positive, with one peak, and
+    no polynomial need be known.
     """
-    n = rates.size
-    s = rates.sum()
-    z = math.sqrt(n) / s
-    if s > lam:
-        # Newton from the left on the convex decreasing busy rate sum mu / (1 + z mu) = lam.
-        root = 0.0
+    if rates.size == 0:
+        return 1.0, 0.0, 0.0
+    x = rates / lam
+    peak = 0.0
+    if x.sum() > 1.0:
+        # Newton from the left on the convex decreasing sum x / (1 + u x) = 1.
         for _ in range(200):
-            value = -lam
+            value = -1.0
             slope = 0.0
-            for k in range(n):
-                part = rates[k] / (1.0 + root * rates[k])
+            for k in range(x.size):
+                part = x[k] / (1.0 + peak * x[k])
                 value += part
                 slope += part * part
-            root += value / slope
-            if value <= 1e-9 * lam:
+            peak += value / slope
+            if value <= 1e-9:
                 break
-        z = max(z, root)
-    q = np.zeros(n + 1)
-    q[0] = 1.0
-    low = 0
-    high = 0
-    for k in range(n):
-        odds = z * rates[k]
-        yes = odds / (1.0 + odds)
-        no = 1.0 / (1.0 + odds)
-        high += 1
-        for i in range(high, low, -1):
-            q[i] = q[i] * no + q[i - 1] * yes
-        q[low] *= no
-        while q[low] < 1e-300 and low < high:
-            q[low] = 0.0
-            low += 1
-        while q[high] < 1e-300 and low < high:
-            q[high] = 0.0
-            high -= 1
-    centre = min(max(int(lam * z), low), high)
+    top = _product(x, peak)[0] - peak
+    curvature = 0.0
+    for k in range(x.size):
+        curvature += (x[k] / (1.0 + peak * x[k])) ** 2
+    width = 1.0 / math.sqrt(curvature)
     total = 0.0
     idle = 0.0
-    full = 0.0
-    factor = 1.0
-    for i in range(centre, high + 1):
-        if i > centre:
-            factor *= i / (lam * z)
-        if i > 0:
-            total += factor * q[i]
-            idle += i * factor * q[i]
-        else:
-            full = factor * q[i]
-    factor = 1.0
-    for i in range(centre - 1, low - 1, -1):
-        factor *= lam * z / (i + 1)
-        if i > 0:
-            total += factor * q[i]
-            idle += i * factor * q[i]
-        else:
-            full = factor * q[i]
-    return full, total, idle
+    low = peak
+    for j in range(_DROPS.size):
+        guess = peak + min(width * math.sqrt(2.0 * _DROPS[j]), _DROPS[j] / max(1.0 - x.sum(), 1e-300))
+        end = _drop_end(x, peak, top, _DROPS[j], guess)
+        # P - 1 turns at u of order 1, whatever the width of the peak.
+        while low < end:
+            high = min(end, max(1.0, 3.0 * low))
+            one, two = _idle_panel(x, top, low, high)
+            total += one
+            idle += two
+            low = high
+    high = peak
+    for j in range(_DROPS.size):
+        if high <= 0.0:
+            break
+        end = 0.0
+        if top > _DROPS[j]:
+            end = _drop_end(
+                x, peak, top, _DROPS[j], max(peak - width * math.sqrt(2.0 * _DROPS[j]), 0.01 * peak)
+            )
+        while high > end:
+            low = max(end, high / 3.0 if high > 1.0 else 0.0)
+            one, two = _idle_panel(x, top, low, high)
+            total += one
+            idle += two
+            high = low
+    return math.exp(-top), total, idle
 
 
 @njit(cache=True, error_model="numpy")
@@ -283,6 +337,12 @@ def offered_wait(lam: float, s: float, theta: float, t: float, log_full: float) 
 
 
 @njit(cache=True, error_model="numpy")
+def overloaded(lam: float, s: float, theta: float) -> bool:
+    """Whether the queue grows without end; a capacity equal to the load up to rounding does not suffice."""
+    return theta == 0.0 and lam >= s * (1.0 - 1e-12)
+
+
+@njit(cache=True, error_model="numpy")
 def join(
     lam: float,
     s: float,
@@ -295,7 +355,7 @@ def join(
     out: NDArray[np.float64],
 ) -> None:
     """Write the eight `Sums` and log P(all busy, nobody waits) from the idle weights of any routing rule."""
-    if theta == 0.0 and lam >= s:
+    if overloaded(lam, s, theta):
         out[:] = _OVERLOADED
         out[6] = n
         out[7] = s / lam
@@ -304,6 +364,8 @@ def join(
     p0 = math.exp(log_p0)
     norm = total * p0 + full * (waiting + p0)
     scale = full / norm
+    at_once = total * p0 / norm
+    after_waiting = scale * waiting * s / lam
     log_full = math.log(scale) + log_p0
     out[0] = scale * (waiting + p0)
     out[1] = scale * length
@@ -315,10 +377,10 @@ def join(
         out[2] = theta * out[1] / lam
     out[3] = s * scale * waited / lam
     late, answered_late = offered_wait(lam, s, theta, threshold, log_full)
-    out[4] = min(max(1.0 - out[2] - answered_late, 0.0), 1.0)
+    out[7] = min(at_once + after_waiting, 1.0)
+    out[4] = min(at_once + max(after_waiting - answered_late, 0.0), out[7])
     out[5] = late
     out[6] = n - idle * p0 / norm
-    out[7] = 1.0 - out[2]
     out[8] = log_full
 
 
@@ -364,7 +426,7 @@ def mixed_survival(
         stay = math.exp(-theta * t)
     result = 0.0
     for j in range(capacities.size):
-        if theta == 0.0 and lam >= capacities[j]:
+        if overloaded(lam, capacities[j], theta):
             result += weights[j]
         else:
             late, _ = offered_wait(lam, capacities[j], theta, t, log_full[j])

@@ -34,6 +34,8 @@ def non_negative(name: str, value: object, *, infinite: bool = False) -> float:
 
 def count(name: str, value: object) -> int:
     """A whole number of at least zero."""
+    if isinstance(value, Real) and not isinstance(value, (bool, Integral)) and float(value).is_integer():
+        value = int(float(value))
     if isinstance(value, bool) or not isinstance(value, Integral):
         hint = ""
         if isinstance(value, float) and math.isfinite(value):

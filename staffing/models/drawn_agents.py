@@ -68,7 +68,7 @@ class DrawnAgents:
         """
         n = count("agents", agents)
         rows, capacities, weights = self._average(n)
-        alike = self.law.cv == 0 or n == 0
+        alike = self.law.alike or n == 0
         values = averaged_measures(self.callers, n, rows, capacities, weights)
         return performance(
             values,
@@ -99,17 +99,19 @@ class DrawnAgents:
         """The share of rosters for which `fails` is positive; `fails` must fall as capacity grows."""
         n = count("agents", agents)
 
-        def excess(z: float) -> float:
-            return fails(self.at_scores(n, np.array([z]))[0])
-
         # A few scores at once bracket the one at which the measure crosses its limit.
-        signs = [fails(values) > 0 for values in self.at_scores(n, _BRACKETS)]
-        if all(signs):
-            return 1.0
-        if not any(signs):
+        known = {z: fails(values) for z, values in zip(_BRACKETS, self.at_scores(n, _BRACKETS), strict=True)}
+        low = max((z for z, value in known.items() if value > 0), default=None)
+        if low is None:
             return 0.0
-        high = signs.index(False)
-        return float(ndtr(brentq(excess, _BRACKETS[high - 1], _BRACKETS[high], xtol=1e-6)))
+        high = min((z for z, value in known.items() if z > low), default=None)
+        if high is None:
+            return 1.0
+
+        def excess(z: float) -> float:
+            return known[z] if z in known else fails(self.at_scores(n, np.array([z]))[0])
+
+        return float(ndtr(brentq(excess, low, high, xtol=1e-6)))
 
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end."""
@@ -134,7 +136,7 @@ class DrawnAgents:
         return self._averages[agents]
 
     def _closure_error(self, values: Mapping[str, float]) -> dict[str, MethodError]:
-        """Bounds on the closure's bias, from exact rosters of 1 to 200 agents at CV up to 1, loads .5 to 1.2.
+        """Bounds on the closure's bias, from exact rosters of 1 to 200 agents at CV up to 1, loads .1 to 2.
 
         Given the capacity, the closure errs in P(wait) alone: the wait of those who wait is exact.
         """
@@ -152,7 +154,7 @@ class DrawnAgents:
             "wait_probability": waits,
             "abandonment_probability": lost,
             "blocking_probability": "exact",
-            "occupancy": 0.1 * size,
+            "occupancy": 0.3 * size,
             "capacity_utilisation": lost,
             "throughput": lost * self.callers.arrival_rate,
         }
@@ -161,7 +163,7 @@ class DrawnAgents:
         """Capacities and weights of the average over rosters."""
         lam, theta, tau = self.callers.arrival_rate, self.callers.abandonment_rate, self.callers.threshold
         mean, cv = self.law.mean, self.law.cv
-        if cv == 0 or agents == 0 or lam == 0:
+        if self.law.alike or agents == 0 or lam == 0:
             return np.array([agents * mean]), np.ones(1)
         # Where measures turn: capacity at the load, and where a long queue's wait passes the threshold; how fast.
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]

@@ -103,9 +103,9 @@ class Performance:
     blocking_probability: float
     service_level: ServiceLevel
     occupancy: float
-    """Busy agents / agents present; 0 if there are none."""
+    """Busy agents / agents present; 1 if there are calls and no agents."""
     capacity_utilisation: float
-    """Throughput / capacity (the sum of the agents' rates); 0 if there is none."""
+    """Throughput / capacity (the sum of the agents' rates); 1 if there are calls and no capacity."""
     throughput: float
     """Answered calls per unit of time."""
     wait_law: WaitLaw = field(repr=False, compare=False)
@@ -132,7 +132,7 @@ class Performance:
         """P(W <= t) for the wait W of all calls, t in `time_unit`; 0 for t < 0."""
         if t != t:
             raise ScenarioError(f"t: {t} is not a time")
-        return 0.0 if t < 0 else 1.0 - self.wait_law.survival(t)
+        return 0.0 if t < 0 else min(max(1.0 - self.wait_law.survival(t), 0.0), 1.0)
 
     def wait_quantile(self, p: float) -> float:
         """The least t with P(W <= t) >= p, 0 <= p < 1; infinite if the queue outgrows every bound."""
@@ -144,12 +144,14 @@ class Performance:
 
         if excess(0.0) <= 0:
             return 0.0
-        high = max(self.service_level.threshold, 1e-9)
+        high = max(self.service_level.threshold, 1.0)
         while excess(high) > 0:
             high *= 4.0
             if high > 1e18:
                 return float("inf")
-        return float(brentq(excess, 0.0, high, xtol=1e-12 * high, rtol=1e-13))
+        while excess(high / 4.0) <= 0 and high > 1e-18:
+            high /= 4.0
+        return float(brentq(excess, high / 4.0, high, xtol=1e-14 * high, rtol=1e-13))
 
 
 def measures(
@@ -162,25 +164,33 @@ def measures(
 ) -> dict[str, float]:
     """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
 
-    Without calls nobody waits and the service level is 1. Without agents occupancy and utilisation are 0.
+    Without calls nobody waits and the service level is 1. Without agents, calls find none of them free:
+    occupancy and utilisation are 1, their limit for ever fewer agents.
     `capacity` is the (mean) sum of the agents' rates.
     """
     waits, queue, lost, answered_wait, in_time, late, busy, answered = (float(s) for s in sums)
     throughput = arrival_rate * answered
+    # Fewer and fewer agents get busier and busier; nobody is their limit, unless there is nothing to do.
+    nobody = 1.0 if arrival_rate > 0 else 0.0
     return {
-        "wait_probability": waits,
+        "wait_probability": _share(waits),
         "mean_wait": queue / arrival_rate if arrival_rate > 0 else 0.0,
         "mean_wait_answered": answered_wait / answered if answered > 0 else float("inf"),
         "mean_queue": queue,
-        "abandonment_probability": lost,
-        "blocking_probability": blocked,
-        "service_level_offered": in_time,
-        "service_level_answered": min(in_time / answered, 1.0) if answered > 0 else 0.0,
-        "service_level_virtual": 1.0 - late,
-        "occupancy": busy / agents if agents else 0.0,
-        "capacity_utilisation": throughput / capacity if capacity > 0 else 0.0,
+        "abandonment_probability": _share(lost),
+        "blocking_probability": _share(blocked),
+        "service_level_offered": _share(in_time),
+        "service_level_answered": _share(in_time / answered) if answered > 0 else 0.0,
+        "service_level_virtual": _share(1.0 - late),
+        "occupancy": _share(busy / agents) if agents else nobody,
+        "capacity_utilisation": _share(throughput / capacity) if capacity > 0 else nobody,
         "throughput": throughput,
     }
+
+
+def _share(value: float) -> float:
+    """A share that rounding may have carried past its ends."""
+    return min(max(value, 0.0), 1.0)
 
 
 def performance(

@@ -36,9 +36,14 @@ class GammaRates:
         positive("mean", self.mean)
         non_negative("cv", self.cv)
 
+    @property
+    def alike(self) -> bool:
+        """Whether agents do not differ, or by less than numbers can tell."""
+        return self.cv < 1e-9
+
     def capacity_at_score(self, agents: int, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Capacity of `agents` agents at the normal score z: its quantile at probability Phi(z)."""
-        if self.cv == 0 or agents == 0:
+        if self.alike or agents == 0:
             return np.full(z.shape, agents * self.mean)
         shape = agents / self.cv**2
         if shape > 1e6:
@@ -59,8 +64,8 @@ class GammaRates:
 
     def capacity_cdf(self, agents: int, capacity: float) -> float:
         """P(capacity of `agents` agents <= capacity)."""
-        if self.cv == 0 or agents == 0:
-            return float(agents * self.mean <= capacity)
+        if self.alike or agents == 0:
+            return float(agents * self.mean <= capacity * (1 + 1e-12))
         return float(gammainc(agents / self.cv**2, max(capacity, 0.0) / (self.mean * self.cv**2)))
 
     def rosters(
@@ -72,7 +77,7 @@ class GammaRates:
         order: each roster is still an exact draw, and their averages vary less. It rests on the independence of a
         sum of gamma variables and their proportions.
         """
-        if self.cv == 0 or agents == 0:
+        if self.alike or agents == 0:
             return np.full((size, agents), self.mean)
         rates = generator.standard_gamma(1 / self.cv**2, (size, agents)) * (self.mean * self.cv**2)
         if strata:

@@ -26,8 +26,10 @@ def regime_probabilities(
 
     Exact for the law of capacity: beta_S is a function of the capacity alone.
     """
+    if law.alike:
+        certain = classify(safety(arrival_rate, law.mean, agents * law.mean), bound=bound)
+        return {"QD": float(certain == "QD"), "QED": float(certain == "QED"), "ED": float(certain == "ED")}
     step = bound * math.sqrt(arrival_rate * law.mean)
-    # classify() calls beta = -bound balanced, which matters when capacity is not random.
-    low = law.capacity_cdf(agents, math.nextafter(arrival_rate - step, -math.inf))
+    low = law.capacity_cdf(agents, arrival_rate - step)
     high = law.capacity_cdf(agents, arrival_rate + step)
     return {"QD": 1.0 - high, "QED": high - low, "ED": low}

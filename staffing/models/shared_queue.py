@@ -4,6 +4,7 @@ Every routing rule and every way in which agents differ enters as rows of `_kern
 turns them into measures.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -78,6 +79,9 @@ class QueueWaits:
         """P(W > t), t >= 0."""
         if self.callers.arrival_rate == 0:
             return 0.0
+        if t == math.inf:
+            endless = self.callers.abandonment_rate == 0
+            return float(self.weights[np.isneginf(self.log_full)].sum()) if endless else 0.0
         value: float = _kernels.mixed_survival(
             float(t),
             self.callers.arrival_rate,

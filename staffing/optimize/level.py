@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from staffing.models.errors import Infeasible
 from staffing.optimize.costs import Costs
 from staffing.optimize.first_true import first_true
 from staffing.optimize.promises import Promise
+
+MOST = 10**12
+"""More agents than any search looks at."""
 
 Values = Mapping[str, float]
 
@@ -88,24 +91,27 @@ class LevelSearch:
         most = self._dearest(first)
         few = range(first, min(first + 4, most + 1))
         turn = first_true(
-            lambda n: n == most or self.cost(n + 1) >= self.cost(n),
+            lambda n: n == most or not self._cheaper(n + 1, n),
             lowest=few[-1],
             highest=most,
             start=math.ceil(self.offered_load),
             step=self._step,
         )
-        candidates: list[int] = [*few, few[-1] if turn is None else turn]
-        return min(candidates, key=lambda n: (self.cost(n), n))
+        best = first
+        for n in (*few[1:], few[-1] if turn is None else turn):
+            if self._cheaper(n, best):
+                best = n
+        return best
 
-    def limited(self, *, lowest: int, highest: int | None) -> "LevelSearch":
-        """The same search within other limits."""
-        return replace(self, lowest=lowest, highest=highest)
+    def _cheaper(self, n: int, than: int) -> bool:
+        """Whether a level costs less than another by more than rounding."""
+        return self.cost(n) < self.cost(than) * (1 - 1e-12)
 
     def _dearest(self, first: int) -> int:
         """A level beyond which agents alone cost more than everything does at `first`."""
         limits = [self.highest] if self.highest is not None else []
         if self.costs.agent > 0:
-            limits.append(first + math.ceil(self.cost(first) / self.costs.agent))
+            limits.append(first + math.ceil(min(self.cost(first) / self.costs.agent, MOST)))
         return min(limits)
 
     @property
@@ -115,8 +121,8 @@ class LevelSearch:
     def _why_not(self, promises: Mapping[str, Promise], most: int) -> str:
         values = self.at(most)
         lines = [
-            f"{name} = {p.limit:.6g}: {'at least' if p.at_least else 'at most'} that is promised, {most} agents "
-            f"reach {values[p.measure]:.6g}"
+            f"{name} = {p.limit:.12g}: {'at least' if p.at_least else 'at most'} that is promised, {most} agents "
+            f"reach {values[p.measure]:.12g}"
             for name, p in promises.items()
             if not p.kept(values)
         ]

@@ -6,6 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def enough(size: int, controls: int) -> bool:
+    """Whether a sample of this size can bear a regression on so many controls."""
+    return size > 4 * controls + 4
+
+
 def controlled_mean(sample: NDArray[np.float64], controls: NDArray[np.float64]) -> tuple[float, float]:
     """The mean of a sample corrected by linear regression on controls of mean zero, and its standard error.
 
@@ -14,12 +19,12 @@ def controlled_mean(sample: NDArray[np.float64], controls: NDArray[np.float64]) 
     sample : ndarray, shape (m,)
         Independent values.
     controls : ndarray, shape (m, k)
-        What is correlated with them and known to have mean zero. Used if m > 4 k + 4; the standard error has
-        m - 1 - k degrees of freedom then and m - 1 otherwise.
+        What is correlated with them and known to have mean zero.
 
     Returns
     -------
     mean, standard_error : float
+        The error has m - 1 - k degrees of freedom, or m - 1 and no correction if m is not `enough`.
         Unbiased if sample and controls are jointly normal, else with a bias of order 1 / m. Infinite values give an
         infinite mean and error.
 
@@ -28,7 +33,7 @@ def controlled_mean(sample: NDArray[np.float64], controls: NDArray[np.float64]) 
     Lavenberg and Welch (1981), A perspective on the use of control variables to increase the efficiency of Monte
     Carlo simulations.
     """
-    m, k = controls.shape
+    m = sample.size
     if not np.all(np.isfinite(sample)):
         return math.inf, math.inf
     mean = float(sample.mean())
@@ -36,7 +41,7 @@ def controlled_mean(sample: NDArray[np.float64], controls: NDArray[np.float64]) 
         return mean, 0.0
     varying = controls[:, np.ptp(controls, axis=0) > 0]
     k = varying.shape[1]
-    if k == 0 or m <= 4 * k + 4:
+    if k == 0 or not enough(m, k):
         return mean, math.sqrt(float(sample.var(ddof=1)) / m)
     design = np.column_stack([np.ones(m), varying])
     inverse = np.linalg.pinv(design.T @ design)

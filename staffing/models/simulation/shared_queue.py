@@ -14,7 +14,7 @@ from staffing.models.arguments import count, non_negative, positive
 from staffing.models.errors import Infeasible, ScenarioError
 from staffing.models.performance import MEASURES, MethodError, Performance, Sums, measures, performance
 from staffing.models.simulation import _kernels as kernels
-from staffing.models.simulation.controlled_mean import controlled_mean
+from staffing.models.simulation.controlled_mean import controlled_mean, enough
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
 Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
@@ -22,7 +22,6 @@ Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
 BINS = 2048
 """Bins of the histogram of waits."""
 CONTROLS = 5
-"""Degrees of freedom that the correction for luck may take from the standard errors."""
 LEAST_WARM_UP, MOST_WARM_UP = 20, 2_000_000
 CALLS_BETWEEN_CHECKS = 1_000_000
 
@@ -204,6 +203,11 @@ class SharedQueueSimulation:
         """Calls measured so far."""
         return self.rosters * self.calls_per_roster
 
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Of the standard errors, for Student's law."""
+        return self.batches - 1 - (CONTROLS if enough(self.batches, CONTROLS) else 0)
+
     def run(self, batches: int, workers: int = 1) -> None:
         """Simulate `batches` more batches, on `workers` threads; an interrupted run adds nothing.
 
@@ -271,6 +275,9 @@ class SharedQueueSimulation:
         controls = self._controls(totals)
         values, errors = {}, {}
         for m in MEASURES:
+            if not math.isfinite(whole[m]):
+                values[m] = errors[m] = math.inf
+                continue
             pseudo = batches * whole[m] - (batches - 1) * np.array([other[m] for other in others])
             values[m], errors[m] = controlled_mean(pseudo, controls)
             if m not in UNBOUNDED:

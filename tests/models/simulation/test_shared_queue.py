@@ -109,6 +109,13 @@ def test_many_batches_are_judged_by_their_scatter_about_what_luck_explains():
     assert abs(p.wait_probability - shares.mean()) < 4.5 * plain
 
 
+@pytest.mark.parametrize(("batches", "degrees"), [(2, 1), (24, 23), (25, 19), (60, 54)])
+def test_degrees_of_freedom(batches, degrees):
+    done = simulation(calls_per_roster=1, rosters_per_batch=1, warm_up_calls=0)
+    done.run(batches)
+    assert done.degrees_of_freedom == degrees
+
+
 def test_batch_values_are_the_measures_of_each_batch_alone(eight_batches):
     values = eight_batches.batch_values()
     assert [set(batch) for batch in values] == [set(MEASURES)] * 8
@@ -154,7 +161,7 @@ def test_the_wait_law_of_a_queue_without_agents_is_that_of_patience():
     distance = max(abs(p.wait_cdf(t) - (1 - math.exp(-t / 2))) for t in np.linspace(0, 20, 400))
     assert distance < math.sqrt(math.log(2 / 1e-4) / 2 / done.calls) + 1e-4
     assert (p.wait_probability, p.abandonment_probability, p.mean_wait_answered) == (1, 1, math.inf)
-    assert (p.occupancy, p.capacity_utilisation, p.throughput) == (0, 0, 0)
+    assert (p.occupancy, p.capacity_utilisation, p.throughput) == (1, 1, 0)
     assert not any(math.isnan(e) for e in p.standard_errors.values())
 
 

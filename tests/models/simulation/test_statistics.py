@@ -124,7 +124,7 @@ def test_standard_errors_are_honest():
     """The sum of squares of 200 z-scores has the chi-square law; it must lie within that law's 1e-4 interval.
 
     Standard errors a quarter too small or a third too large would show with probability above .9. Rosters differ,
-    so the errors must cover their scatter, too.
+    so the errors must cover their scatter, too, which no correction for luck takes away.
     """
     slow, fast, n, lam, theta = 0.6, 1.4, 3, 2.5, 1.0
     exact = np.mean([wait_probability(r, lam, theta) for r in product((slow, fast), repeat=n)])
@@ -144,7 +144,10 @@ def test_standard_errors_are_honest():
         done.run(batches)
         found = done.performance()
         scores.append((found.wait_probability - exact) / found.standard_errors["wait_probability"])
-    squares = np.sum(np.square(scores)) * (batches - 3) / (batches - 1)  # Student's t has that variance
+    freedom = done.degrees_of_freedom
+    squares = (
+        np.sum(np.square(scores)) * (freedom - 2) / freedom
+    )  # Student's t has the inverse of that variance
     low, high = stats.chi2.ppf([5e-5, 1 - 5e-5], runs)
     assert low < squares < high
     assert stats.chi2.cdf(high * (3 / 4) ** 2, runs) < 0.1

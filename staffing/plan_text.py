@@ -1,18 +1,16 @@
-"""A plan, a curve or a simulation as text: one screen for a planner."""
+"""A plan as text: one screen for a planner."""
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
 
-from staffing.binding import Binding
 from staffing.check import Check
 from staffing.classic import ClassicAnswer
-from staffing.levels import Curve, Level
+from staffing.curve_text import curve_text
+from staffing.level import Level
 from staffing.plan import StaffingPlan
 from staffing.scenario import Scenario
+from staffing.wording import WIDTH, duration, money, paragraph, percent
 
-_WIDTH = 100
-_INDENT = 16
 _SHOWN_EACH_SIDE = 3
 _REGIMES = {"QD": "quality-driven (QD)", "QED": "balanced (QED)", "ED": "efficiency-driven (ED)"}
 
@@ -20,43 +18,52 @@ _REGIMES = {"QD": "quality-driven (QD)", "QED": "balanced (QED)", "ED": "efficie
 def plan_text(plan: StaffingPlan) -> str:
     """One screen: the answer, what callers get, the risk over rosters, why, and what the simulation says."""
     scenario, level = plan.scenario, plan.level
-    lines = [_headline(plan), ""]
-    lines += _paragraph("scenario", _scenario(scenario))
+    lines = [*textwrap.wrap(_headline(plan), WIDTH), ""]
+    lines += paragraph("scenario", _scenario(scenario))
     lines += [""]
     lines += _measures(level)
     lines += [""]
     lines += _cost(level)
     for name, kept in level.promises.items():
-        lines += _paragraph(*_promise(name, kept, level, scenario))
-    lines += _paragraph("decided by", _binding(plan.binding, level.agents))
+        lines += paragraph(*_promise(name, kept, level, scenario))
+    if level.rosters.share_unstable > 0:
+        lines += paragraph("never settling", _unstable(level))
+    lines += paragraph("decided by", _binding(plan))
     chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
-    lines += _paragraph("regime", f"{_REGIMES[plan.regime]}; over rosters {chances}")
+    lines += paragraph("regime", f"{_REGIMES[plan.regime]}; over rosters {chances}")
     for answer in (plan.classic.erlang_c, plan.classic.erlang_a):
-        lines += _paragraph(answer.model, _classic(answer, plan))
-    lines += _paragraph("check", _check(plan.check))
+        lines += paragraph(answer.model, _classic(answer, plan))
+    lines += paragraph("check", _check(plan.check))
     around = [level for level in plan.curve if abs(level.agents - plan.agents) <= _SHOWN_EACH_SIDE]
     lines += ["", *curve_text(around, plan.agents).splitlines()]
     if plan.assumed:
-        values = (f"{name} = {_plain(getattr(scenario, name))}" for name in plan.assumed)
-        lines += ["", *_paragraph("assumed", f"{', '.join(values)} (not given)")]
+        defaults = {name: getattr(scenario, name) for name in plan.assumed}
+        values = (
+            f"{name} = {v:g}" if isinstance(v, float) else f"{name} = {v}" for name, v in defaults.items()
+        )
+        lines += ["", *paragraph("assumed", f"{', '.join(values)} (not given)")]
     for warning in plan.warnings:
-        lines += _paragraph("warning", warning)
+        lines += paragraph("warning", warning)
     return "\n".join(lines)
 
 
 def _headline(plan: StaffingPlan) -> str:
     n, gross = plan.agents, plan.agents_gross
     if n == 0:
-        answer = "staff nobody: " + (
-            "no calls are expected"
-            if plan.scenario.calls_per_hour == 0
-            else "an agent costs more than it saves in waiting and lost calls"
-        )
+        answer = f"staff nobody: {_why_nobody(plan)}"
     else:
         answer = f"{n} agent{'s' if n > 1 else ''}"
         if gross != n:
             answer += f" present, {gross} scheduled ({percent(plan.scenario.shrinkage)} shrinkage)"
     return f"{plan.scenario.name or 'Staffing plan'}: {answer}"
+
+
+def _why_nobody(plan: StaffingPlan) -> str:
+    if plan.scenario.calls_per_hour == 0:
+        return "no calls are expected"
+    if "max_agents" in plan.binding.requirements:
+        return "max_agents = 0 allows nobody"
+    return "an agent costs more than it saves in waiting and lost calls"
 
 
 def _scenario(scenario: Scenario) -> str:
@@ -95,10 +102,10 @@ def _measures(level: Level) -> list[str]:
 
 def _cost(level: Level) -> list[str]:
     parts = " + ".join(f"{name} {money(cost)}" for name, cost in level.cost_parts.items())
-    lines = _paragraph("cost per hour", f"{money(level.cost_per_hour)} = {parts}")
-    if level.rosters.quantiles:
-        spread = level.rosters.cost_per_hour
-        lines += _paragraph("", f"{money(spread.low)} .. {money(spread.high)} over rosters (5% .. 95%)")
+    lines = paragraph("cost per hour", f"{money(level.cost_per_hour)} = {parts}")
+    spread = level.rosters.cost_per_hour
+    if spread.low < spread.high:
+        lines += paragraph("", f"{money(spread.low)} .. {money(spread.high)} over rosters (5% .. 95%)")
     return lines
 
 
@@ -130,12 +137,29 @@ def _promise(name: str, kept: bool, level: Level, scenario: Scenario) -> tuple[s
     return "promise", f"{asked}: {verdict} ({got}){risk}"
 
 
-def _binding(binding: Binding, agents: int) -> str:
-    if not binding.requirement:
-        return "the trade-off of costs; no promise binds" if agents else "the trade-off of costs"
+def _binding(plan: StaffingPlan) -> str:
+    binding = plan.binding
+    if not binding.requirements:
+        if plan.scenario.calls_per_hour == 0:
+            return "there being no calls"
+        return "the trade-off of costs" + ("; no promise binds" if plan.level.promises else "")
+    if binding.requirements == ("max_agents",) and plan.scenario.agent_cost_per_hour == 0:
+        return "max_agents; agents cost nothing, so more are always better"
+    without = f"{binding.agents_without} agents would do"
+    if binding.agents_without == 0:
+        without = "nobody would be needed"
+    elif binding.agents_without > plan.agents:
+        without = f"{binding.agents_without} agents would be best"
     return (
-        f"{binding.requirement}; without it {binding.agents_without} agents would do, "
-        f"{money(binding.price_per_hour)} per hour cheaper"
+        f"{' and '.join(binding.requirements)}; without {'it' if len(binding.requirements) == 1 else 'them'} "
+        f"{without}, {money(binding.price_per_hour)} per hour cheaper"
+    )
+
+
+def _unstable(level: Level) -> str:
+    return (
+        f"{percent(level.rosters.share_unstable)} of rosters have no more capacity than there is load and their "
+        "queues grow without end, so the mean wait over rosters is endless"
     )
 
 
@@ -173,53 +197,3 @@ def _check(check: Check | None) -> str:
         sizes = " and ".join(f"{n.agents} agents (within {money(n.half_width)})" for n in unresolved)
         text += f"; the cost of {sizes} is too close to tell apart"
     return text + (". It tests the mathematics, not the data." if check.rows else "")
-
-
-def curve_text(curve: Curve | Sequence[Level], recommended: int | None = None) -> str:
-    """A line per level."""
-    levels = list(curve)
-    if not levels:
-        return "no levels"
-    seconds = f"{levels[0].performance.service_level.threshold:g}s"
-    header = (
-        f"{'agents':>8}{'cost/h':>12}{'SL offered ' + seconds:>20}{'abandoned':>11}"
-        f"{'wait all':>10}{'ASA':>10}{'occupancy':>11}"
-    )
-    missing = any(level.promises for level in levels)
-    lines = [header + (f"{'rosters missing':>17}" if missing else "")]
-    for level in levels:
-        p = level.performance
-        line = (
-            f"{level.agents:>8}{money(level.cost_per_hour):>12}{percent(p.service_level.offered):>20}"
-            f"{percent(p.abandonment_probability):>11}{duration(p.mean_wait):>10}"
-            f"{duration(p.mean_wait_answered):>10}{percent(p.occupancy):>11}"
-        )
-        if missing:
-            line += f"{percent(level.rosters.share_missing_any):>17}"
-        lines.append(line + ("  <" if level.agents == recommended else ""))
-    return "\n".join(lines)
-
-
-def percent(share: float) -> str:
-    """A fraction as a percentage."""
-    return f"{100 * share:.1f}%" if share == 0 or share >= 0.0005 else "<0.05%"
-
-
-def duration(seconds: float) -> str:
-    """Seconds, or "endless"."""
-    return "endless" if math.isinf(seconds) else f"{seconds:.1f} s"
-
-
-def money(amount: float) -> str:
-    """An amount without currency."""
-    return "endless" if math.isinf(amount) else f"{amount:,.2f}"
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _paragraph(label: str, text: str) -> list[str]:
-    """Text behind a label, wrapped."""
-    body: Iterable[str] = textwrap.wrap(text, _WIDTH - _INDENT, break_long_words=False) or [""]
-    return [f"{label if i == 0 else '':{_INDENT}}{line}" for i, line in enumerate(body)]

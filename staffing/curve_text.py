@@ -1,0 +1,32 @@
+"""Levels as a table for the screen."""
+
+from collections.abc import Sequence
+
+from staffing.level import Level
+from staffing.wording import duration, money, percent
+
+
+def curve_text(levels: Sequence[Level], recommended: int | None = None) -> str:
+    """A line per level, with the recommended one marked; columns as wide as their figures."""
+    if not levels:
+        return "no levels"
+    missing = any(level.promises for level in levels)
+    seconds = f"{levels[0].performance.service_level.threshold:g}s"
+    header = ["agents", "cost/h", f"SL offered {seconds}", "abandoned", "wait all", "ASA", "occupancy"]
+    rows = [header + (["rosters missing"] if missing else [])]
+    for level in levels:
+        p = level.performance
+        row = [
+            str(level.agents),
+            money(level.cost_per_hour),
+            percent(p.service_level.offered),
+            percent(p.abandonment_probability),
+            duration(p.mean_wait),
+            duration(p.mean_wait_answered),
+            percent(p.occupancy),
+        ]
+        rows.append(row + ([percent(level.rosters.share_missing_any)] if missing else []))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header) + missing)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    marks = ["", *("  <" if level.agents == recommended else "" for level in levels)]
+    return "\n".join(f"  {line}{mark}" for line, mark in zip(lines, marks, strict=True))
