@@ -5,7 +5,7 @@ import time
 from importlib.metadata import version
 
 from staffing.binding import binding_of
-from staffing.check import check_level
+from staffing.checking import check_level
 from staffing.classic import classic_of
 from staffing.curve import Curve
 from staffing.levels import Levels

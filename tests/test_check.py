@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from staffing import Scenario
-from staffing import check as checking
-from staffing.check import check_level
+from staffing import Scenario, checking, simulating
+from staffing.checking import check_level
 from staffing.levels import Levels
 from staffing.models.simulation.shared_queue import CONTROLS
 from staffing.simulating import simulation_of
@@ -91,8 +90,8 @@ def checked(monkeypatch):
 
 
 def student(comparisons, degrees):
-    """Standard errors for two sides and eight looks at this many comparisons."""
-    return stats.t(degrees).isf(1e-4 / 2 / comparisons / 8)
+    """Standard errors for two sides and four looks at this many comparisons."""
+    return stats.t(degrees).isf(1e-4 / 2 / comparisons / 4)
 
 
 def margin_of(levels, agents, measure):
@@ -158,7 +157,7 @@ def test_half_widths_share_the_false_alarm_rate(checked, batches):
     assert check.false_alarm_rate == 1e-4
     for row in check.rows:
         assert row.half_width == pytest.approx(row.standard_error * student(15, freedom(batches)), rel=1e-9)
-        assert 15 * 8 * 2 * stats.t(batches - 6).sf(row.half_width / row.standard_error) == pytest.approx(
+        assert 15 * 4 * 2 * stats.t(batches - 6).sf(row.half_width / row.standard_error) == pytest.approx(
             1e-4
         )
 
@@ -200,22 +199,38 @@ def test_reasons(checked):
 
 
 def test_an_undecided_level_gets_more_batches_and_a_decided_one_no_more(checked):
-    # At 11 agents everything is certain, at 10 it takes 64 batches, at 9 more than there may be.
+    # At 11 agents everything is certain, at 10 it takes some more batches, at 9 more than there may be.
     errors = {11: {}, 10: {"occupancy": 0.0085 / student(15, 26) * math.sqrt(32)}, 9: {"occupancy": 5.0}}
     check, _, log = checked({}, errors, most_batches=256)
-    assert log == [(9, 32), (10, 32), (11, 32), (9, 64), (10, 64), (9, 128), (9, 256)]
+    assert log[:4] == [(9, 32), (10, 32), (11, 32), (9, 256)]
+    ((agents, batches),) = log[4:]
+    # It aims at an interval of four fifths of the margin, with a tenth more for luck.
+    margin = margin_of(Levels(scenario()), 10, "occupancy")
+    assert agents == 10
+    assert batches == pytest.approx(32 * 1.1 * (0.0085 / (0.8 * margin)) ** 2, abs=1)
     assert {row.agents: row.verdict for row in check.rows if row.measure == "occupancy"} == {
         9: "inconclusive",
         10: "agrees",
         11: "agrees",
     }
     assert check.replications == 256 * 64
-    assert check.calls == (256 + 64 + 32) * 64 * 1000
+    assert check.calls == (256 + batches + 32) * 64 * 1000
 
 
-def test_it_never_looks_more_often_than_the_false_alarm_rate_is_shared_by(checked):
-    check, _, log = checked({}, dict.fromkeys(MEASURES, 1e3), most_batches=None)
-    assert [batches for agents, batches in log if agents == AGENTS] == [2**k for k in range(5, 13)]
+def test_it_never_looks_more_often_than_the_false_alarm_rate_is_shared_by(checked, monkeypatch):
+    """A standard error that will not shrink keeps every look from deciding."""
+    margin = margin_of(Levels(scenario()), 11, "occupancy")
+
+    def performance(self):
+        self.log.append((self.agents, self.batches))
+        errors = dict.fromkeys(MEASURES, 0.0) | {"occupancy": margin / 4}
+        return SimpleNamespace(value=self.level.performance.value, standard_errors=errors)
+
+    monkeypatch.setattr(ByHand, "performance", performance)
+    check, _, log = checked({}, {}, most_batches=None)
+    looks = [batches for agents, batches in log if agents == AGENTS]
+    assert len(looks) == 4
+    assert looks == sorted(set(looks))
     assert check.verdict == "inconclusive"
 
 
@@ -271,6 +286,7 @@ def test_neighbours_costs_and_their_intervals():
 
 
 def test_the_same_seed_and_batches_give_the_same_check(monkeypatch):
+    monkeypatch.setattr(simulating, "_CALLS_PER_BATCH", 5000)
     levels = Levels(scenario(rate_cv=0.3))
 
     def of(seed, cores):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from staffing import Scenario, simulating
-from staffing import check as checking
-from staffing.check import check_level
+from staffing import Scenario, checking, simulating
+from staffing.checking import check_level
 from staffing.levels import Levels
 
 FIRST_LOOK = 32
