@@ -1,6 +1,7 @@
 """Checking a level and its neighbours by simulation, for as long as it takes or may take."""
 
 import math
+import sys
 import time
 
 import numpy as np
@@ -54,44 +55,16 @@ def check_level(
         if all(level.agents != agents for level in tested):
             return _unsettled(seed)
     runs = [simulation_of(levels.model, level.agents, around=agents, seed=seed) for level in tested]
-    workers = cores()
     for run in runs:
         run.run(1)
     # The first batches have loaded the kernels, and compiled them if need be; that is not the check's time.
     begun = time.perf_counter()
-    for run in runs:
-        run.run(1)
-    affordable = int(2 * seconds * workers / (time.perf_counter() - begun))
-    more = dict.fromkeys((run.agents for run in runs), min(max(affordable, 2), _FIRST_LOOK) - 2)
-    rows: dict[int, tuple[CheckRow, ...]] = {}
-    undecided = list(zip(runs, tested, strict=True))
-    for slack in (*_SLACK, None):
-        for run, level in undecided:
-            run.run(more[run.agents], workers)
-            rows[level.agents] = _rows(level, run, len(tested))
-        undecided = [
-            (run, level)
-            for run, level in undecided
-            if any(row.verdict == "inconclusive" for row in rows[level.agents])
-        ]
-        if not undecided or slack is None:
-            break
-        spent = time.perf_counter() - begun
-        affordable = int((seconds - spent) / spent * sum(run.batches for run in runs))
-        wanted = {run.agents: slack * _deciding(run, rows[run.agents]) - run.batches for run, _ in undecided}
-        share = min(affordable / sum(wanted.values()), 1.0)
-        more = {n: int(share * batches) for n, batches in wanted.items()}
-        if most_batches is not None:
-            more = {run.agents: min(more[run.agents], most_batches - run.batches) for run, _ in undecided}
-        undecided = [(run, level) for run, level in undecided if more[run.agents] >= 2]
-        if not undecided:
-            break
-    all_rows = tuple(row for level in tested for row in rows[level.agents])
-    verdict, reason = overall(all_rows)
+    rows = _rows_when_decided(tested, runs, begun, seconds, most_batches)
+    verdict, reason = overall(rows)
     return Check(
         verdict=verdict,
         reason=reason,
-        rows=all_rows,
+        rows=rows,
         neighbours=_neighbours(levels, tested, runs, agents),
         replications=max(run.rosters for run in runs),
         calls=sum(run.calls for run in runs),
@@ -99,6 +72,45 @@ def check_level(
         false_alarm_rate=FALSE_ALARM,
         seconds=time.perf_counter() - begun,
     )
+
+
+def _rows_when_decided(
+    tested: list[Level],
+    runs: list[SharedQueueSimulation],
+    begun: float,
+    seconds: float,
+    most_batches: int | None,
+) -> tuple[CheckRow, ...]:
+    """Run the simulations look by look, those that are undecided only, and return every level's rows."""
+    workers = cores()
+    limit = sys.maxsize if most_batches is None else most_batches
+    for run in runs:
+        run.run(1)
+    affordable = int(2 * seconds * workers / (time.perf_counter() - begun))
+    more = dict.fromkeys((run.agents for run in runs), min(max(affordable, 2), _FIRST_LOOK) - 2)
+    rows: dict[int, tuple[CheckRow, ...]] = {}
+    undecided = list(zip(tested, runs, strict=True))
+    for slack in (*_SLACK, 0.0):
+        for level, run in undecided:
+            run.run(more[run.agents], workers)
+            rows[run.agents] = _rows(level, run, len(tested))
+        wanted = {
+            run.agents: slack * _deciding(run, rows[run.agents]) - run.batches
+            for _, run in undecided
+            if any(row.verdict == "inconclusive" for row in rows[run.agents])
+        }
+        spent = time.perf_counter() - begun
+        affordable = int((seconds - spent) / spent * sum(run.batches for run in runs))
+        share = min(affordable / max(sum(wanted.values()), 1.0), 1.0)
+        more = {
+            run.agents: min(int(share * wanted[run.agents]), limit - run.batches)
+            for _, run in undecided
+            if run.agents in wanted
+        }
+        undecided = [(level, run) for level, run in undecided if more.get(run.agents, 0) >= 2]
+        if not undecided:
+            break
+    return tuple(row for level in tested for row in rows[level.agents])
 
 
 def _deciding(run: SharedQueueSimulation, rows: tuple[CheckRow, ...]) -> float:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from staffing.models.drawn_agents import DrawnAgents
-from staffing.models.simulation.shared_queue import SharedQueueSimulation, warm_up_calls
+from staffing.models.simulation.shared_queue import SharedQueueSimulation
+from staffing.models.simulation.warm_up import warm_up_calls
 
 _CALLS_PER_BATCH = 100_000
 

@@ -47,7 +47,7 @@ def roster_performance(
     Returns
     -------
     Performance
-        Exact, in O(n^2) at most. Unstable without abandonment if lam >= sum of rates, see `erlang_a`.
+        Exact, in O(n). Unstable without abandonment if lam >= sum of rates, see `erlang_a`.
 
     Raises
     ------

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple
 
@@ -15,97 +14,20 @@ from staffing.models.errors import Infeasible, ScenarioError
 from staffing.models.performance import MEASURES, MethodError, Performance, Sums, measures, performance
 from staffing.models.simulation import _kernels as kernels
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
+from staffing.models.simulation.histogram_waits import BINS, HistogramWaits, wait_scale
+from staffing.models.simulation.warm_up import warm_up_calls
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
 Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
 
-BINS = 2048
-"""Bins of the histogram of waits."""
 CONTROLS = 5
-LEAST_WARM_UP, MOST_WARM_UP = 20, 2_000_000
 CALLS_BETWEEN_CHECKS = 1_000_000
-
-
-def relaxation_time(
-    rates: NDArray[np.float64], arrival_rate: float, abandonment_rate: float
-) -> NDArray[np.float64]:
-    r"""About how long a roster's queue remembers its start.
-
-    With capacity :math:`S = \sum_k \mu_k` and mean rate :math:`\bar\mu`,
-
-    .. math:: \tau = 1/\bar\mu + \min\{1/\theta,\ (\sqrt S - \sqrt\lambda)^{-2}\}
-              \ (S > \lambda), \qquad \tau = 1/\bar\mu + 1/\theta \ (S \le \lambda),
-
-    the agents' own memory, then that of M/M/1 with the roster's capacity, cut off by patience. Without
-    agents it is the mean patience. A rule of thumb, above the true one where
-    there is patience.
-
-    Parameters
-    ----------
-    rates : ndarray, shape (..., agents)
-        Service rates, > 0.
-    arrival_rate : float
-        lam > 0.
-    abandonment_rate : float
-        theta >= 0, infinite if nobody waits.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Infinite for a queue that never settles.
-    """
-    patience = 1 / abandonment_rate if abandonment_rate > 0 else math.inf
-    capacity = rates.sum(axis=-1)
-    spare = np.maximum(np.sqrt(capacity) - math.sqrt(arrival_rate), 0.0)
-    with np.errstate(divide="ignore"):
-        queue = np.minimum(patience, 1 / spare**2)
-    return np.asarray(queue + rates.shape[-1] / capacity if rates.shape[-1] else queue)
-
-
-def warm_up_calls(
-    rates: NDArray[np.float64], arrival_rate: float, abandonment_rate: float
-) -> NDArray[np.int64]:
-    """Calls to leave out at the start of each roster: five relaxation times, from 20 to 2,000,000 calls."""
-    calls = 5 * arrival_rate * relaxation_time(rates, arrival_rate, abandonment_rate)
-    return np.ceil(np.clip(calls, LEAST_WARM_UP, MOST_WARM_UP)).astype(np.int64)
-
-
-def _wait_scale(capacity: float, lam: float, theta: float) -> float:
-    """A wait in the middle of those to expect; it only places the bins of the histogram."""
-    patience = 1 / theta if theta > 0 else math.inf
-    scale = math.sqrt(patience / lam)
-    if capacity > lam:
-        scale = min(scale, 1 / (capacity - lam))
-    elif theta > 0:
-        scale = max(scale, (min(1.0, math.log(lam / capacity)) if capacity > 0 else 1.0) * patience)
-    return scale if 0 < scale < math.inf else 1.0
 
 
 class _Batch(NamedTuple):
     totals: NDArray[np.float64]
     capacity: float
     histogram: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class HistogramWaits:
-    """P(W > t) from counts of w / (w + scale) in equal bins of [0, 1), linear inside each."""
-
-    scale: float
-    beyond: NDArray[np.float64]
-    """Share of all calls that wait longer than each edge of the bins."""
-
-    @classmethod
-    def of_counts(cls, counts: NDArray[np.int64], scale: float, calls: int) -> "HistogramWaits":
-        """From the bins' counts among `calls` calls, those with no wait being in none of them."""
-        return cls(scale, np.append(np.cumsum(counts[::-1])[::-1], 0) / calls)
-
-    def survival(self, t: float) -> float:
-        """P(W > t), t >= 0."""
-        bins = self.beyond.size - 1
-        place = bins * (t / (t + self.scale)) if t < math.inf else float(bins)
-        bin_ = min(int(place), bins - 1)
-        return float(self.beyond[bin_] + (place - bin_) * (self.beyond[bin_ + 1] - self.beyond[bin_]))
 
 
 class SharedQueueSimulation:
@@ -183,7 +105,7 @@ class SharedQueueSimulation:
             if calls_per_roster is None
             else _at_least_one("calls_per_roster", calls_per_roster)
         )
-        self._scale = _wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
+        self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
         self._totals: list[NDArray[np.float64]] = []
         self._capacities: list[float] = []
         self._histogram = np.zeros(BINS, np.int64)

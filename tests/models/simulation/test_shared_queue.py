@@ -13,12 +13,9 @@ import pytest
 from staffing.models.errors import Infeasible, ScenarioError
 from staffing.models.performance import MEASURES
 from staffing.models.rate_laws import GammaRates
-from staffing.models.simulation.shared_queue import (
-    HistogramWaits,
-    SharedQueueSimulation,
-    relaxation_time,
-    warm_up_calls,
-)
+from staffing.models.simulation.histogram_waits import HistogramWaits
+from staffing.models.simulation.shared_queue import SharedQueueSimulation
+from staffing.models.simulation.warm_up import relaxation_time, warm_up_calls
 
 
 def identical(rate, agents):

@@ -1,0 +1,41 @@
+"""The law of simulated waits, from counts in bins."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+BINS = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramWaits:
+    """P(W > t) from counts of w / (w + scale) in equal bins of [0, 1), linear inside each."""
+
+    scale: float
+    beyond: NDArray[np.float64]
+    """Share of all calls that wait longer than each edge of the bins."""
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[np.int64], scale: float, calls: int) -> "HistogramWaits":
+        """From the bins' counts among `calls` calls, those with no wait being in none of them."""
+        return cls(scale, np.append(np.cumsum(counts[::-1])[::-1], 0) / calls)
+
+    def survival(self, t: float) -> float:
+        """P(W > t), t >= 0."""
+        bins = self.beyond.size - 1
+        place = bins * (t / (t + self.scale)) if t < math.inf else float(bins)
+        bin_ = min(int(place), bins - 1)
+        return float(self.beyond[bin_] + (place - bin_) * (self.beyond[bin_ + 1] - self.beyond[bin_]))
+
+
+def wait_scale(capacity: float, lam: float, theta: float) -> float:
+    """A wait in the middle of those to expect; it only places the bins of the histogram."""
+    patience = 1 / theta if theta > 0 else math.inf
+    scale = math.sqrt(patience / lam)
+    if capacity > lam:
+        scale = min(scale, 1 / (capacity - lam))
+    elif theta > 0:
+        scale = max(scale, (min(1.0, math.log(lam / capacity)) if capacity > 0 else 1.0) * patience)
+    return scale if 0 < scale < math.inf else 1.0
