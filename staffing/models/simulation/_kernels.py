@@ -84,7 +84,7 @@ def plant(key: np.uint64, rates: Floats, lam: float) -> tuple[Floats, Integers]:
     return times, agents
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def replace_winner(times: Floats, agents: Integers, time: float) -> None:
     """Give the winner a new time and play its matches again."""
     agent = agents[0]
@@ -103,35 +103,6 @@ def replace_winner(times: Floats, agents: Integers, time: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def step(
-    key: np.uint64,
-    call: np.uint64,
-    now: float,
-    mean_gap: float,
-    mean_service: Floats,
-    mean_patience: float,
-    times: Floats,
-    agents: Integers,
-) -> tuple[float, float, float, np.int64, float]:
-    """The next call: its arrival, wait, offered wait, agent (-1: it gave up) and service."""
-    now += gap(key, call) * mean_gap
-    free = times[0]
-    start = now
-    offered = 0.0
-    if free > now:
-        offered = free - now
-        if mean_patience < np.inf:
-            wait = patience(key, call) * mean_patience
-            if wait < offered:
-                return now, wait, offered, np.int64(-1), 0.0
-        start = free
-    agent = agents[0]
-    service = work(key, call) * mean_service[agent]
-    replace_winner(times, agents, start + service)
-    return now, offered, offered, agent, service
-
-
-@njit(cache=True, nogil=True)
 def committed(times: Floats, now: float) -> float:
     """Service still to be given to the calls answered so far or waiting to be."""
     total = 0.0
@@ -142,6 +113,99 @@ def committed(times: Floats, now: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def serve(
+    key: np.uint64,
+    rates: Floats,
+    lam: float,
+    theta: float,
+    threshold: float,
+    warm_up: int,
+    calls: int,
+    totals: Floats,
+    histogram: Integers,
+    horizon_scale: float,
+    record: Floats,
+) -> None:
+    """Simulate `warm_up` + `calls` calls and add the latter to `totals` and, if they wait, to `histogram`.
+
+    The warm-up's calls have negative numbers, so that call 0 is the same caller whatever the warm-up. Bin b
+    of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size. A row of `record`, which
+    may have none, is a call's arrival, wait, offered wait, agent (-1: it gave up) and service.
+    """
+    times, agents = plant(key, rates, lam)
+    mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
+    now, opening, begun = 0.0, 0.0, 0.0
+    waits, lost, in_time, late = 0, 0, 0, 0
+    total_wait, answered_wait, total_service = 0.0, 0.0, 0.0
+    work_excess, strained_work, strained_gaps, strain = 0.0, 0.0, 0.0, 0.0
+    capacity = max(rates.sum(), 1e-300)
+    bins = histogram.size
+    for call in range(-warm_up, calls):
+        if call == 0:
+            opening, begun = now, committed(times, now)
+        number = np.uint64(call)
+        before, free = now, times[0]
+        now += gap(key, number) * mean_gap
+        start, wait, offered = now, 0.0, 0.0
+        stays = True
+        if free > now:
+            start, wait, offered = free, free - now, free - now
+            if mean_patience < np.inf:
+                most = patience(key, number) * mean_patience
+                if most < offered:
+                    wait = most
+                    stays = False
+        agent, service = np.int64(-1), 0.0
+        if stays:
+            agent = agents[0]
+            service = work(key, number) * mean_service[agent]
+            replace_winner(times, agents, start + service)
+        if record.shape[0] > 0:
+            row = record[call + warm_up]
+            row[0], row[1], row[2], row[3], row[4] = now, wait, offered, agent, service
+        if call < 0:
+            continue
+        strained_gaps += strain * (lam * (now - before) - 1.0)
+        # Any weight known before the draw leaves its mean at zero; this one is large where the draw matters.
+        strain = (
+            1.0 + min(0.1 * capacity * (free - now), 2.0)
+            if free > now
+            else 1.0 / (1.0 + capacity * (now - free))
+        )
+        total_service += service
+        if stays:
+            excess = rates[agent] * service - 1.0
+            work_excess += excess
+            strained_work += strain * excess
+            if wait <= threshold:
+                in_time += 1
+        if offered > 0.0:
+            waits += 1
+            total_wait += wait
+            if offered > threshold:
+                late += 1
+            if stays:
+                answered_wait += wait
+            else:
+                lost += 1
+            if wait > 0.0:
+                histogram[min(int(wait / (wait + horizon_scale) * bins), bins - 1)] += 1
+    totals[CALLS] += calls
+    totals[WAITS] += waits
+    totals[WAIT] += total_wait
+    totals[LOST] += lost
+    totals[ANSWERED_WAIT] += answered_wait
+    totals[IN_TIME] += in_time
+    totals[LATE] += late
+    totals[BUSY] += begun + total_service - committed(times, now)
+    totals[ELAPSED] += now - opening
+    totals[GAPS] += lam * (now - opening) - calls
+    totals[STRAINED_GAPS] += strained_gaps
+    totals[WORK] += work_excess
+    totals[STRAINED_WORK] += strained_work
+
+
+@njit(cache=True, nogil=True)
 def simulate_roster(
     key: np.uint64,
     rates: Floats,
@@ -154,67 +218,10 @@ def simulate_roster(
     histogram: Integers,
     horizon_scale: float,
 ) -> None:
-    """Simulate `warm_up` + `calls` calls and add the latter to `totals` and, if they wait, to `histogram`.
-
-    The warm-up's calls have negative numbers, so that call 0 is the same caller whatever the warm-up. Bin b
-    of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size.
-    """
-    times, agents = plant(key, rates, lam)
-    mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
-    now = 0.0
-    for call in range(-warm_up, 0):
-        now, _, _, _, _ = step(
-            key, np.uint64(call), now, mean_gap, mean_service, mean_patience, times, agents
-        )
-    opening, begun = now, committed(times, now)
-    waits, lost, in_time, late = 0, 0, 0, 0
-    total_wait, answered_wait, total_service = 0.0, 0.0, 0.0
-    work, strained_work, strained_gaps, strain = 0.0, 0.0, 0.0, 0.0
-    capacity = max(rates.sum(), 1e-300)
-    bins = histogram.size
-    for call in range(calls):
-        before, free = now, times[0]
-        now, wait, offered, agent, service = step(
-            key, np.uint64(call), now, mean_gap, mean_service, mean_patience, times, agents
-        )
-        total_service += service
-        strained_gaps += strain * (lam * (now - before) - 1.0)
-        # Any weight known before the draw leaves its mean at zero; this one is large where the draw matters.
-        strain = (
-            1.0 + min(0.1 * capacity * (free - now), 2.0)
-            if free > now
-            else 1.0 / (1.0 + capacity * (now - free))
-        )
-        if agent >= 0:
-            excess = rates[agent] * service - 1.0
-            work += excess
-            strained_work += strain * excess
-        if offered > 0.0:
-            waits += 1
-            total_wait += wait
-            if offered > threshold:
-                late += 1
-            if agent < 0:
-                lost += 1
-            else:
-                answered_wait += wait
-            if wait > 0.0:
-                histogram[min(int(wait / (wait + horizon_scale) * bins), bins - 1)] += 1
-        if agent >= 0 and wait <= threshold:
-            in_time += 1
-    totals[CALLS] += calls
-    totals[WAITS] += waits
-    totals[WAIT] += total_wait
-    totals[LOST] += lost
-    totals[ANSWERED_WAIT] += answered_wait
-    totals[IN_TIME] += in_time
-    totals[LATE] += late
-    totals[BUSY] += begun + total_service - committed(times, now)
-    totals[ELAPSED] += now - opening
-    totals[GAPS] += lam * (now - opening) - calls
-    totals[STRAINED_GAPS] += strained_gaps
-    totals[WORK] += work
-    totals[STRAINED_WORK] += strained_work
+    """`serve` without a record."""
+    serve(
+        key, rates, lam, theta, threshold, warm_up, calls, totals, histogram, horizon_scale, np.empty((0, 5))
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -239,20 +246,17 @@ def simulate_batch(
         )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def record_calls(
     key: np.uint64, rates: Floats, lam: float, theta: float, warm_up: int, calls: int
 ) -> tuple[Floats, Floats, Floats, Integers, Floats]:
     """Every call's arrival, wait, offered wait, agent (-1: it gave up) and service, the warm-up's first."""
-    times, agents = plant(key, rates, lam)
-    mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
-    size = warm_up + calls
-    arrival, wait, offered = np.empty(size), np.empty(size), np.empty(size)
-    agent, service = np.empty(size, np.int64), np.empty(size)
-    now = 0.0
-    for i in range(size):
-        now, wait[i], offered[i], agent[i], service[i] = step(
-            key, np.uint64(i - warm_up), now, mean_gap, mean_service, mean_patience, times, agents
-        )
-        arrival[i] = now
-    return arrival, wait, offered, agent, service
+    record = np.empty((warm_up + calls, 5))
+    serve(key, rates, lam, theta, 0.0, warm_up, calls, np.zeros(TOTALS), np.zeros(1, np.int64), 1.0, record)
+    return (
+        record[:, 0].copy(),
+        record[:, 1].copy(),
+        record[:, 2].copy(),
+        record[:, 3].astype(np.int64),
+        record[:, 4].copy(),
+    )
