@@ -94,7 +94,7 @@ def _reason(row: CheckRow) -> str:
     said = f"{row.measure} at {row.agents} agents: model {row.model:.5g}, simulated {row.simulated:.5g}"
     if row.verdict == "disagrees":
         return f"{said} +- {row.half_width:.2g}, more than {row.margin:.2g} apart"
-    if row.difference - row.half_width > row.margin:
+    if row.half_width < row.difference - row.margin:
         return f"{said}, but waits are too rare to go by: give it more check_seconds"
     if row.half_width > 100 * row.margin:
         return f"{said}, known far too roughly to tell: give it more check_seconds"

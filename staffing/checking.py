@@ -23,6 +23,8 @@ _FIRST_LOOK = 32
 _SLACK = (1.1, 1.3, 3.0)
 """By how much the looks that follow exceed the batches that should decide."""
 _LOOKS = 1 + len(_SLACK)
+_FEWEST_BATCHES = 16
+"""Batches below which their scatter is no measure of anything: two may agree by chance to the last digit."""
 _FEWEST_WAITS = 30
 """Calls that wait in a batch, below which batches are too unlike the normal law to condemn a model."""
 
@@ -120,7 +122,7 @@ def _deciding(run: SharedQueueSimulation, rows: tuple[CheckRow, ...]) -> float:
         for row in rows
         if row.verdict == "inconclusive"
     )
-    return max(max(needed) * run.batches, run.batches + 1.0)
+    return max(min(max(needed), 1e9) * run.batches, run.batches + 1.0)
 
 
 def _z(comparisons: int, freedom: int) -> float:
@@ -129,7 +131,12 @@ def _z(comparisons: int, freedom: int) -> float:
 
 
 def _rows(level: Level, run: SharedQueueSimulation, levels: int) -> tuple[CheckRow, ...]:
-    simulated, z = run.performance(), _z(levels * len(LEAST_MARGINS), run.degrees_of_freedom)
+    simulated = run.performance()
+    z = (
+        _z(levels * len(LEAST_MARGINS), run.degrees_of_freedom)
+        if run.batches >= _FEWEST_BATCHES
+        else math.inf
+    )
     waits = (
         max(performance.value("wait_probability") for performance in (level.performance, simulated))
         * run.calls
@@ -143,14 +150,15 @@ def _row(level: Level, measure: str, simulated: Performance, z: float, *, rare: 
     stated = level.performance.method_error[measure]
     margin = max(LEAST_MARGINS[measure], 0.01 * abs(model)) + (stated if isinstance(stated, float) else 0.0)
     value, standard_error = simulated.value(measure), simulated.standard_errors[measure]
-    verdict = verdict_of(abs(model - value), z * standard_error, margin)
+    half_width = z * standard_error if z < math.inf else math.inf
+    verdict = verdict_of(abs(model - value), half_width, margin)
     return CheckRow(
         agents=level.agents,
         measure=measure,
         model=model,
         simulated=value,
         standard_error=standard_error,
-        half_width=z * standard_error,
+        half_width=half_width,
         margin=margin,
         verdict="inconclusive" if rare and verdict == "disagrees" else verdict,
     )
@@ -167,7 +175,9 @@ def _neighbours(
         if n == agents:
             continue
         difference = simulated[n] - simulated[agents]
-        half_width = _z(2, difference.size - 1) * float(difference.std(ddof=1)) / math.sqrt(difference.size)
+        half_width = math.inf
+        if common >= _FEWEST_BATCHES:
+            half_width = _z(2, common - 1) * float(difference.std(ddof=1)) / math.sqrt(common)
         mean = float(difference.mean())
         result.append(
             Neighbour(

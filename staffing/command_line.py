@@ -96,7 +96,7 @@ def _init(options: argparse.Namespace) -> int:
     if Path(options.file).exists():
         raise StaffingError(f"{options.file}: is there already; name another file or remove it")
     write_whole(options.file, scenario_template())
-    print(f"{options.file} written; edit it, then: staffing optimize {options.file}", file=sys.stderr)
+    _tell(f"{options.file} written; edit it, then: staffing optimize {options.file}")
     return AGREES
 
 
@@ -114,9 +114,9 @@ def _optimize(options: argparse.Namespace) -> int:
         plan.to_csv(options.csv)
     print(plan)
     for warning in plan.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        _tell(f"warning: {warning}")
     if plan.check and plan.check.verdict != "agrees":
-        print(f"check {plan.check.verdict}: {plan.check.reason}", file=sys.stderr)
+        _tell(f"check {plan.check.verdict}: {plan.check.reason}")
     return DISAGREES if plan.check and plan.check.verdict == "disagrees" else AGREES
 
 
@@ -133,7 +133,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         curve.to_csv(options.csv)
     print(curve)
     for warning in scenario.warnings():
-        print(f"warning: {warning}", file=sys.stderr)
+        _tell(f"warning: {warning}")
     return AGREES
 
 
@@ -154,7 +154,13 @@ def _abandon_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _tell(line: str) -> None:
+    # Without a standard error, print() would turn to standard output, which is for the result alone.
+    if sys.stderr is not None:
+        print(line, file=sys.stderr)
+
+
 def _say(message: object, code: int) -> int:
     for line in str(message).splitlines():
-        print(f"staffing: {line}", file=sys.stderr)
+        _tell(f"staffing: {line}")
     return code

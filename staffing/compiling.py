@@ -10,7 +10,7 @@ def announce() -> None:
     from staffing.models import _kernels
 
     kept = Path(_kernels.closure_rows.stats.cache_path or ".")
-    if not any(kept.glob("_kernels.*.nbi")):
+    if sys.stderr is not None and not any(kept.glob("_kernels.*.nbi")):
         print(
             "staffing: first run on this machine, compiling (about 20 s, kept for later runs) ...",
             file=sys.stderr,

@@ -68,4 +68,4 @@ class Curve(Sequence[Level]):
         return f"Curve({[level.agents for level in self.levels]} agents)"
 
     def __str__(self) -> str:
-        return curve_text(self.levels)
+        return curve_text(self.levels, definition=self.scenario.service_level_definition)

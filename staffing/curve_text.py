@@ -6,20 +6,25 @@ from staffing.level import Level
 from staffing.wording import duration, money, percent
 
 
-def curve_text(levels: Sequence[Level], recommended: int | None = None) -> str:
-    """A line per level, with the recommended one marked; columns as wide as their figures."""
+def curve_text(
+    levels: Sequence[Level], *, definition: str = "offered", recommended: int | None = None
+) -> str:
+    """A line per level, with the recommended one marked; columns as wide as their figures.
+
+    `definition` names the service level shown: offered, answered or virtual.
+    """
     if not levels:
         return "no levels"
     missing = any(level.promises for level in levels)
     seconds = f"{levels[0].performance.service_level.threshold:g}s"
-    header = ["agents", "cost/h", f"SL offered {seconds}", "abandoned", "wait all", "ASA", "occupancy"]
+    header = ["agents", "cost/h", f"SL {definition} {seconds}", "abandoned", "wait all", "ASA", "occupancy"]
     rows = [header + (["rosters missing"] if missing else [])]
     for level in levels:
         p = level.performance
         row = [
             str(level.agents),
             money(level.cost_per_hour),
-            percent(p.service_level.offered),
+            percent(p.value(f"service_level_{definition}")),
             percent(p.abandonment_probability),
             duration(p.mean_wait),
             duration(p.mean_wait_answered),

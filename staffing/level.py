@@ -40,3 +40,8 @@ class Level:
     def keeps_promises(self) -> bool:
         """Whether every promise is kept on average over rosters."""
         return all(self.promises.values())
+
+    def __str__(self) -> str:
+        from staffing.curve_text import curve_text
+
+        return curve_text((self,))

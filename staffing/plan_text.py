@@ -35,7 +35,12 @@ def plan_text(plan: StaffingPlan) -> str:
         lines += paragraph(answer.model, _classic(answer, plan))
     lines += paragraph("check", _check(plan.check))
     around = [level for level in plan.curve if abs(level.agents - plan.agents) <= _SHOWN_EACH_SIDE]
-    lines += ["", *curve_text(around, plan.agents).splitlines()]
+    lines += [
+        "",
+        *curve_text(
+            around, definition=scenario.service_level_definition, recommended=plan.agents
+        ).splitlines(),
+    ]
     if plan.assumed:
         defaults = {name: getattr(scenario, name) for name in plan.assumed}
         values = (
@@ -54,7 +59,7 @@ def _headline(plan: StaffingPlan) -> str:
     else:
         answer = f"{n} agent{'s' if n > 1 else ''}"
         if gross != n:
-            answer += f" present, {gross} scheduled ({percent(plan.scenario.shrinkage)} shrinkage)"
+            answer += f" at work, {gross} to schedule with {percent(plan.scenario.shrinkage)} shrinkage"
     return f"{plan.scenario.name or 'Staffing plan'}: {answer}"
 
 
@@ -194,6 +199,9 @@ def _check(check: Check | None) -> str:
         )
     unresolved = [n for n in check.neighbours if not n.resolved]
     if unresolved:
-        sizes = " and ".join(f"{n.agents} agents (within {money(n.half_width)})" for n in unresolved)
+        sizes = " and ".join(
+            f"{n.agents} agents" + (f" (within {money(n.half_width)})" if n.half_width < math.inf else "")
+            for n in unresolved
+        )
         text += f"; the cost of {sizes} is too close to tell apart"
     return text + (". It tests the mathematics, not the data." if check.rows else "")

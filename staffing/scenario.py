@@ -81,6 +81,8 @@ class Scenario(ScenarioFields):
         ScenarioError
             With one line for every field that is unknown, missing or unusable.
         """
+        if not isinstance(given, Mapping):
+            raise ScenarioError(f"{shown(given)} is not a mapping of field names to values")
         return cls(**{name if isinstance(name, str) else shown(name): value for name, value in given.items()})
 
     def replace(self, **overrides: object) -> Self:

@@ -69,7 +69,14 @@ class ScenarioFields:
     )
     agent_cost_per_hour: float = field(
         default=1.0,
-        metadata=about(Number("cost of a scheduled agent", unit="money per hour", example=30, high=1e9)),
+        metadata=about(
+            Number(
+                "cost of an agent at work; shrinkage adds none",
+                unit="money per hour",
+                example=30,
+                high=1e9,
+            )
+        ),
     )
     waiting_cost_per_hour: float = field(
         default=0.0,

@@ -20,6 +20,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     StaffingError
         If the file cannot be written.
     """
+    if path == "":
+        raise StaffingError("'': cannot be written: the name is empty")
     try:
         target = Path(path)
         try:

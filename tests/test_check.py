@@ -234,11 +234,24 @@ def test_it_never_looks_more_often_than_the_false_alarm_rate_is_shared_by(checke
     assert check.verdict == "inconclusive"
 
 
-def test_without_time_it_looks_once_at_the_fewest_batches_that_tell_anything(checked):
-    check, _, log = checked({}, dict.fromkeys(MEASURES, 1e3), most_batches=None, seconds=1e-9)
+@pytest.mark.parametrize("error", [0.0, 1e3])
+def test_without_time_it_looks_once_and_decides_nothing(checked, error):
+    """Two batches may agree to the last digit by chance: a standard error of zero is then no certainty."""
+    check, _, log = checked(
+        {"occupancy": 0.5}, dict.fromkeys(MEASURES, error), most_batches=None, seconds=1e-9
+    )
     assert log == [(9, 2), (10, 2), (11, 2)]
-    assert all(row.half_width == pytest.approx(row.standard_error * student(15, 1)) for row in check.rows)
+    assert all(row.half_width == math.inf for row in check.rows)
     assert check.verdict == "inconclusive"
+    assert "too roughly" in check.reason
+    assert not any(neighbour.resolved for neighbour in check.neighbours)
+
+
+def test_two_batches_alike_by_chance_condemn_nothing():
+    """In each of these seeds some standard error of two batches is zero."""
+    levels = Levels(scenario(calls_per_hour=1200, rate_cv=0.2))
+    for seed in (18, 21, 268, 276):
+        assert check_level(levels, 55, seed=seed, seconds=1e-9).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("most", [1, 32, 33, 40, 100])

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -359,7 +360,7 @@ class TestProcess:
 
     @posix
     def test_head_gets_its_line(self):
-        command = f"{sys.executable} -m staffing optimize s.toml --no-check | head -1"
+        command = f"{shlex.quote(sys.executable)} -m staffing optimize s.toml --no-check | head -1"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
         assert done.stdout.count("\n") == 1
         assert done.stderr == ""
@@ -422,7 +423,7 @@ sys.exit(main(["optimize", "s.toml", "--check-seconds", "40", "--set", "rate_cv=
     @posix
     @pytest.mark.parametrize("csv", ["", " --csv f.csv"])
     def test_a_closed_stdout_is_no_traceback(self, csv, here):
-        command = f"{sys.executable} -m staffing optimize s.toml --no-check{csv} >&-"
+        command = f"{shlex.quote(sys.executable)} -m staffing optimize s.toml --no-check{csv} >&-"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, "")
         assert (here / "f.csv").exists() == bool(csv)

@@ -6,6 +6,7 @@ import pytest
 
 from staffing import Scenario, evaluate_staffing
 from staffing.curve_text import curve_text
+from staffing.wording import percent
 
 SCENARIO = Scenario(
     calls_per_hour=1200,
@@ -55,9 +56,18 @@ def test_endless_waits_are_words():
 
 def test_the_recommended_level_is_marked():
     levels = evaluate_staffing(SCENARIO, agents=[59, 60, 61]).levels
-    plain, marked = curve_text(levels).splitlines(), curve_text(levels, 60).splitlines()
+    plain, marked = curve_text(levels).splitlines(), curve_text(levels, recommended=60).splitlines()
     assert marked == [*plain[:2], plain[2] + "  <", plain[3]]
-    assert curve_text(levels, 99).splitlines() == plain
+    assert curve_text(levels, recommended=99).splitlines() == plain
+
+
+@pytest.mark.parametrize("definition", ["offered", "answered", "virtual"])
+def test_the_service_level_shown_is_the_one_defined(definition):
+    curve = evaluate_staffing(SCENARIO, agents=[60], service_level_definition=definition)
+    value = getattr(curve[0].performance.service_level, definition)
+    header, row = str(curve).splitlines()
+    assert f"SL {definition} " in header
+    assert percent(value) in row
 
 
 def test_no_levels_are_said_to_be_none():

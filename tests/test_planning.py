@@ -514,3 +514,24 @@ def test_public_names_and_results_are_documented():
     for name in staffing.__all__:
         assert getattr(staffing, name).__doc__
     assert {item.name for item in dataclasses.fields(StaffingPlan)} >= {"scenario", "curve", "check"}
+
+
+def test_idle_agents_by_the_hundred_thousand_are_found():
+    """At an occupancy of at most .0005 it takes 2000 agents an erlang, and so it says."""
+    plan = optimize_staffing(
+        calls_per_hour=1200,
+        mean_handle_seconds=180,
+        mean_patience_seconds=120,
+        rate_cv=0,
+        max_occupancy=0.0005,
+        check=False,
+    )
+    assert plan.agents == 120_000
+    with pytest.raises(Infeasible, match="2,000,000"):
+        optimize_staffing(
+            calls_per_hour=1200,
+            mean_handle_seconds=180,
+            mean_patience_seconds=120,
+            max_occupancy=1e-5,
+            check=False,
+        )

@@ -190,7 +190,10 @@ def closure_idle_sums(n: int, s: float, c2: float, lam: float) -> tuple[float, f
         i += 1
     a = 1.0
     i = mode
-    while i > 0 and a > 0.0:
+    while i > 0:
+        if a < 1e-300:
+            # What is left is nothing, and would be computed slowly, one subnormal number after another.
+            return 0.0, total, idle
         i -= 1
         a *= (n + i * c2) * lam / (s * (n - i))
         if i > 0:
@@ -421,7 +424,7 @@ def mixed_survival(
     """P(W > t) for the wait of all calls, averaged over capacities."""
     stay = 1.0
     if theta == np.inf:
-        stay = 0.0 if t > 0.0 else 1.0
+        return 0.0
     elif theta > 0.0:
         stay = math.exp(-theta * t)
     result = 0.0

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from scipy.optimize import brentq
 
+from staffing.models.arguments import number
 from staffing.models.errors import ScenarioError
 
 MethodError = float | Literal["exact", "unknown"]
@@ -130,13 +131,12 @@ class Performance:
 
     def wait_cdf(self, t: float) -> float:
         """P(W <= t) for the wait W of all calls, t in `time_unit`; 0 for t < 0."""
-        if t != t:
-            raise ScenarioError(f"t: {t} is not a time")
+        t = number("t", t)
         return 0.0 if t < 0 else min(max(1.0 - self.wait_law.survival(t), 0.0), 1.0)
 
     def wait_quantile(self, p: float) -> float:
         """The least t with P(W <= t) >= p, 0 <= p < 1; infinite if the queue outgrows every bound."""
-        if not 0 <= p < 1:
+        if not 0 <= number("p", p) < 1:
             raise ScenarioError(f"p: {p!r} must lie in [0, 1)")
 
         def excess(t: float) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from staffing.models import _kernels
 from staffing.models.arguments import non_negative
+from staffing.models.errors import ScenarioError
 from staffing.models.performance import (
     MEASURES,
     MethodError,
@@ -96,6 +97,7 @@ class QueueWaits:
 def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -> Vector:
     """One row of sums per capacity by the gamma closure, exact where c2 = 0; shape (capacities, COLUMNS)."""
     rows = np.empty((capacities.size, COLUMNS))
+    _refuse_infinite(capacities.max(initial=0.0))
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
@@ -108,6 +110,7 @@ def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -
 def roster_row(callers: Callers, rates: Vector) -> Vector:
     """The row of sums of exactly these agents; shape (1, COLUMNS)."""
     rows = np.empty((1, COLUMNS))
+    _refuse_infinite(rates.sum())
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
@@ -148,6 +151,11 @@ def shared_queue(
         wait_law=QueueWaits(callers, capacities, weights, rows[:, -1].copy()),
         spread=spread,
     )
+
+
+def _refuse_infinite(capacity: float) -> None:
+    if not capacity < math.inf:
+        raise ScenarioError(f"capacity: agents times their rates = {capacity} is too large to compute with")
 
 
 _NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -np.inf])

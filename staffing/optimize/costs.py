@@ -11,7 +11,7 @@ class Costs:
     Parameters
     ----------
     agent : float
-        Per agent scheduled, > 0.
+        Per agent at work, >= 0.
     waiting : float
         Per waiting caller, >= 0.
     losing : float

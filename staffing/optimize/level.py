@@ -9,8 +9,8 @@ from staffing.optimize.costs import Costs
 from staffing.optimize.first_true import first_true
 from staffing.optimize.promises import Promise
 
-MOST = 10**12
-"""More agents than any search looks at."""
+MOST = 2_000_000
+"""More agents than any centre has; searches go no further."""
 
 Values = Mapping[str, float]
 
@@ -62,7 +62,7 @@ class LevelSearch:
         Infeasible
             If none do; the text names the promises broken at the most agents allowed, and by how much.
         """
-        most = self.highest if self.highest is not None else int(100 * self.offered_load) + 10_000
+        most = self.highest if self.highest is not None else MOST
         least = first_true(
             lambda n: all(promise.kept(self.at(n)) for promise in promises.values()),
             lowest=self.lowest,
@@ -126,5 +126,8 @@ class LevelSearch:
             for name, p in promises.items()
             if not p.kept(values)
         ]
-        limit = f"max_agents = {self.highest}" if self.highest is not None else "no number of agents"
-        return "\n".join([*lines, f"{limit} is not enough: allow more agents or promise less"])
+        if self.highest is None:
+            return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
+        return "\n".join(
+            [*lines, f"max_agents = {self.highest} is not enough: allow more agents or promise less"]
+        )

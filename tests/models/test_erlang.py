@@ -13,6 +13,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from staffing.models.erlang import erlang_a, erlang_b, erlang_c
+from staffing.models.errors import ScenarioError
 from staffing.models.performance import MEASURES
 from tests.models.plain_chain import Centre, blocking, erlang_c_late, erlang_c_measures
 
@@ -439,3 +440,16 @@ def test_the_loss_system_is_the_best_of_all_at_losing_calls_last(load, factor, n
     assert erlang_b(load, 1.0, n + 1).blocking_probability <= b
     assert erlang_b(load * factor, 1.0, n).blocking_probability >= b * (1 - 1e-12)
     assert erlang_a(load, 1.0, 1.0, n).abandonment_probability <= b * (1 + 1e-12)
+
+
+def test_without_patience_nobody_waits():
+    """Who finds no agent free is lost at once: the chance of that is P(wait), and no wait is longer than 0."""
+    performance = erlang_a(12.0, 1.0, math.inf, 8)
+    assert performance.wait_probability > 0.3
+    assert performance.wait_cdf(0.0) == 1.0
+    assert performance.wait_quantile(0.99) == 0.0
+
+
+def test_a_capacity_beyond_numbers_is_refused():
+    with pytest.raises(ScenarioError, match="capacity"):
+        erlang_a(1.0, 1e308, 1.0, 5)
