@@ -49,6 +49,10 @@ class DrawnAgents:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    _marks: dict[int, list[dict[str, float]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
     def values(self, agents: int) -> dict[str, float]:
         """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
         n = count("agents", agents)
@@ -99,8 +103,10 @@ class DrawnAgents:
         """The share of rosters for which `fails` is positive; `fails` must fall as capacity grows."""
         n = count("agents", agents)
 
-        # A few scores at once bracket the one at which the measure crosses its limit.
-        known = {z: fails(values) for z, values in zip(_BRACKETS, self.at_scores(n, _BRACKETS), strict=True)}
+        # A few scores at once, the same for every measure, bracket the one at which it crosses its limit.
+        if n not in self._marks:
+            self._marks[n] = self.at_scores(n, _BRACKETS)
+        known = {z: fails(values) for z, values in zip(_BRACKETS, self._marks[n], strict=True)}
         low = max((z for z, value in known.items() if value > 0), default=None)
         if low is None:
             return 0.0
