@@ -53,21 +53,6 @@ def read_scenario(path: str | os.PathLike[str], settings: Iterable[str] = ()) ->
     return _scenario(given | chosen, problems + slips, places, f"{name}: ")
 
 
-def apply_settings(fields: Scenario | Mapping[str, object], settings: Iterable[str]) -> Scenario:
-    """Make a scenario from another, or from a mapping of fields, and texts "field=value".
-
-    A value is written as in TOML; text needs no quotes, and "none" takes a promise or limit away.
-
-    Raises
-    ------
-    ScenarioError
-        With one line for every problem; it starts with --set where it comes from a setting.
-    """
-    given = fields.given() if isinstance(fields, Scenario) else dict(fields)
-    chosen, slips = _settings(settings)
-    return _scenario(given | chosen, slips, _from_settings(chosen), "")
-
-
 def _from_settings(chosen: Iterable[str]) -> dict[str, str]:
     return dict.fromkeys([*chosen, "--set"], "--set: ")
 

@@ -1,10 +1,9 @@
-"""Scenarios written as TOML: the commented file to start from, and any scenario as a file."""
+"""The commented TOML file that a scenario starts from."""
 
 import json
 from dataclasses import MISSING
 
 from staffing.field_kinds import Kind, Number, kind_of
-from staffing.scenario import Scenario
 from staffing.scenario_fields import FIELDS
 
 ABSURD = 1e5
@@ -45,12 +44,6 @@ def _limits(kind: Kind) -> str:
     """Its limits, except those that only keep absurd numbers out."""
     absurd = isinstance(kind, Number) and kind.high > ABSURD and not kind.besides
     return "" if absurd else f"{kind.limits}; "
-
-
-def scenario_toml(scenario: Scenario) -> str:
-    """TOML text from which `read_scenario` makes the same scenario: the fields that were given."""
-    given = scenario.given()
-    return "".join(f"{name} = {toml_value(value)}\n" for name, value in given.items() if value is not None)
 
 
 def toml_value(value: object) -> str:

@@ -18,11 +18,8 @@ from staffing.scenario import Scenario
 _LEVELS_EACH_SIDE = 6
 
 
-def plan_of(
-    scenario: Scenario, *, seed: int, check_seconds: float | None, begun: float | None = None
-) -> StaffingPlan:
+def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun: float) -> StaffingPlan:
     """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
-    begun = time.perf_counter() if begun is None else begun
     _refuse_infinite_means(scenario)
     levels = Levels(scenario)
     search = search_of(scenario, levels.model)

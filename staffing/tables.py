@@ -9,6 +9,19 @@ import pandas as pd
 from staffing.level import Level
 from staffing.whole_file import write_whole
 
+_COLUMNS = {
+    "service_level_offered": "service_level_offered_in_{}_fraction",
+    "service_level_answered": "service_level_answered_in_{}_fraction",
+    "service_level_virtual": "service_level_virtual_in_{}_fraction",
+    "abandonment_probability": "abandonment_fraction",
+    "wait_probability": "wait_probability_fraction",
+    "mean_wait": "mean_wait_all_calls_seconds",
+    "mean_wait_answered": "mean_wait_answered_calls_seconds",
+    "mean_queue": "mean_queue_callers",
+    "occupancy": "occupancy_fraction",
+}
+_SPREAD = ("service_level_offered", "abandonment_probability", "mean_wait")
+"""Measures whose 5 and 95% points over rosters have columns of their own."""
 # A spreadsheet takes a cell that starts like this for a formula.
 _RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -25,23 +38,13 @@ def row_of(name: str, level: Level) -> dict[str, Any]:
         **{f"cost_of_{part}_per_hour": cost for part, cost in level.cost_parts.items()},
         "cost_per_hour_5pct_of_rosters": rosters.cost_per_hour.low,
         "cost_per_hour_95pct_of_rosters": rosters.cost_per_hour.high,
-        f"service_level_offered_in_{seconds}_fraction": p.service_level.offered,
-        f"service_level_answered_in_{seconds}_fraction": p.service_level.answered,
-        f"service_level_virtual_in_{seconds}_fraction": p.service_level.virtual,
-        "abandonment_fraction": p.abandonment_probability,
-        "wait_probability_fraction": p.wait_probability,
-        "mean_wait_all_calls_seconds": p.mean_wait,
-        "mean_wait_answered_calls_seconds": p.mean_wait_answered,
-        "mean_queue_callers": p.mean_queue,
-        "occupancy_fraction": p.occupancy,
+        **{column.format(seconds): p.value(measure) for measure, column in _COLUMNS.items()},
         "calls_answered_per_hour": p.throughput * 3600,
     }
-    for measure in ("service_level_offered", "abandonment_probability", "mean_wait"):
-        spread = rosters.quantiles.get(measure)
-        for point in ("low", "high"):
-            value = getattr(spread, point) if spread else p.value(measure)
-            share = "5pct" if point == "low" else "95pct"
-            row[f"{_COLUMN[measure].format(seconds)}_{share}_of_rosters"] = value
+    for measure in _SPREAD:
+        column, spread = _COLUMNS[measure].format(seconds), rosters.quantiles.get(measure)
+        row[f"{column}_5pct_of_rosters"] = spread.low if spread else p.value(measure)
+        row[f"{column}_95pct_of_rosters"] = spread.high if spread else p.value(measure)
     for promise, kept in level.promises.items():
         row[f"keeps_{promise}_on_average"] = kept
         row[f"share_of_rosters_missing_{promise}_fraction"] = rosters.share_missing[promise]
@@ -49,13 +52,6 @@ def row_of(name: str, level: Level) -> dict[str, Any]:
     row["share_of_rosters_unstable_fraction"] = rosters.share_unstable
     row["method"] = p.method
     return row
-
-
-_COLUMN = {
-    "service_level_offered": "service_level_offered_in_{}_fraction",
-    "abandonment_probability": "abandonment_fraction",
-    "mean_wait": "mean_wait_all_calls_seconds",
-}
 
 
 def frame_of(name: str, levels: Sequence[Level]) -> pd.DataFrame:

@@ -54,8 +54,8 @@ class LevelSearch:
         """Cost per hour at a level."""
         return self.costs.total(agents, self.at(agents))
 
-    def least_keeping(self, promises: Mapping[str, Promise]) -> int:
-        """The fewest agents within the limits that keep these promises.
+    def least_keeping(self) -> int:
+        """The fewest agents within the limits that keep the promises.
 
         Raises
         ------
@@ -64,19 +64,25 @@ class LevelSearch:
         """
         most = self.highest if self.highest is not None else MOST
         least = first_true(
-            lambda n: all(promise.kept(self.at(n)) for promise in promises.values()),
+            lambda n: all(promise.kept(self.at(n)) for promise in self.promises.values()),
             lowest=self.lowest,
             highest=most,
             start=math.ceil(self.offered_load),
             step=self._step,
         )
         if least is None:
-            raise Infeasible(self._why_not(promises, most))
+            raise Infeasible(self._why_not(most))
         return least
 
-    def best(self, promises: Mapping[str, Promise] | None = None) -> int:
-        """The cheapest level that keeps the promises; the fewest agents among equals."""
-        least = self.least_keeping(self.promises if promises is None else promises)
+    def best(self) -> int:
+        """The cheapest level that keeps the promises; the fewest agents among equals.
+
+        Raises
+        ------
+        Infeasible
+            If none keeps them, or the cost is infinite at every level allowed.
+        """
+        least = self.least_keeping()
         if not self.costs.trade_off:
             return least
         first = least
@@ -118,12 +124,12 @@ class LevelSearch:
     def _step(self) -> int:
         return max(1, round(0.5 * math.sqrt(self.offered_load)))
 
-    def _why_not(self, promises: Mapping[str, Promise], most: int) -> str:
+    def _why_not(self, most: int) -> str:
         values = self.at(most)
         lines = [
             f"{name} = {p.limit:.12g}: {'at least' if p.at_least else 'at most'} that is promised, {most} agents "
             f"reach {values[p.measure]:.12g}"
-            for name, p in promises.items()
+            for name, p in self.promises.items()
             if not p.kept(values)
         ]
         if self.highest is None:

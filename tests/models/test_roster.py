@@ -258,7 +258,8 @@ def test_one_more_agent_never_hurts_a_caller(rates, load, theta, threshold, new)
     for measure in ("wait_probability", "mean_wait", "mean_queue", "abandonment_probability"):
         assert more.value(measure) <= one.value(measure) * (1 + 1e-10) + 1e-13, measure
     for measure in ("service_level_offered", "service_level_virtual", "throughput"):
-        assert more.value(measure) >= one.value(measure) * (1 - 1e-10) - 1e-11, measure
+        # Shares come from differences of logarithms of the size of lam / theta.
+        assert more.value(measure) >= one.value(measure) * (1 - 1e-10) - 1e-13 - 1e-15 * lam / theta, measure
 
 
 @given(ROSTERS, LOAD, RATE, st.floats(1.01, 3), st.data())

@@ -242,7 +242,7 @@ def test_least_keeping_is_the_first_level_that_keeps(load, agents):
             "service_level_definition": definition,
         }
         search = search_for(Scenario(**(ORDINARY | fields)))
-        least = search.least_keeping(search.promises)
+        least = search.least_keeping()
         promise = search.promises["min_service_level"]
         assert least == agents[definition]
         assert promise.kept(search.at(least))
