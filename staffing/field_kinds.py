@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from staffing.models.errors import ScenarioError
 
 LONGEST_LABEL = 200
+LONGEST_SHOWN = 60
 
 
 class Problem(NamedTuple):
@@ -36,7 +37,6 @@ class Number:
     high: float
     whole: bool = False
     fraction: bool = False
-    optional: bool = False
     besides: Mapping[float, str] = field(default_factory=dict)
     refused: Mapping[float, str] = field(default_factory=dict)
 
@@ -48,10 +48,8 @@ class Number:
             return f"{', '.join(exceptions)} or between {written(self.low)} and {written(self.high)}"
         return f"between {written(self.low)} and {written(self.high)}"
 
-    def read(self, value: object) -> float | None:
+    def read(self, value: object) -> float:
         """`value` as a plain number; ScenarioError says what is wrong with it."""
-        if value is None and self.optional:
-            return None
         if not _is_number(value):
             hint = text_hint(value) if isinstance(value, str) else ""
             raise ScenarioError("must be a number" + hint)
@@ -145,7 +143,10 @@ def described(item: "Field[Any]") -> str:
 def read_fields(
     fields: "Sequence[Field[Any]]", given: Mapping[str, object]
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Plain values of the fields in order, and a problem for each one unknown, missing or unusable."""
+    """Plain values of the fields in order, and a problem for each one unknown, missing or unusable.
+
+    A field that is None is not given.
+    """
     known = {item.name: item for item in fields}
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -154,15 +155,17 @@ def read_fields(
         if name not in known:
             meant.update(get_close_matches(name, known, 1))
             hint = nearest(name, tuple(known)) or f"; the fields are {', '.join(known)}"
-            label = name if name.isidentifier() else shown(name)
+            label = name if name.isidentifier() and len(name) <= LONGEST_SHOWN else shown(name)
             problems.append(Problem((name,), f"{label} is not a field of a scenario{hint}"))
+            continue
+        if value is None:
             continue
         try:
             values[name] = kind_of(known[name]).read(value)
         except ScenarioError as error:
             problems.append(Problem((name,), f"{name} = {shown(value)} {error}"))
     for name, item in known.items():
-        if item.default is MISSING and name not in given and name not in meant:
+        if item.default is MISSING and given.get(name) is None and name not in meant:
             kind = kind_of(item)
             problems.append(Problem((name,), f"{name} is missing: {kind.meaning}, {kind.limits}"))
     return values, problems
@@ -205,7 +208,7 @@ def shown(value: object) -> str:
             text = " ".join(repr(value).split())
     except Exception:
         return f"<{type(value).__name__}>"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
 def _is_number(value: object) -> bool:

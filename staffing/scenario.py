@@ -38,7 +38,7 @@ def _all_problems_at_once(cls: type[T]) -> type[T]:
         if problems:
             raise ScenarioError(problem.text for problem in problems)
         fill(self, **values)
-        self.__dict__["_given"] = frozenset(given)
+        self.__dict__["_given"] = frozenset(values)
 
     setattr(cls, "__init__", __init__)  # noqa: B010
     lines = [described(item) for item in fields(cls)]  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ class Scenario(ScenarioFields):
 
     A scenario cannot be changed; `replace` makes another. Numbers become plain `float` or `int`. Fractions
     are fractions: write 0.8 for 80%. Money has no currency. Scenarios with the same values are equal, whether
-    the values were given or left at their defaults.
+    the values were given or left at their defaults. None is the same as not given.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Scenario(ScenarioFields):
         return cls(**{name if isinstance(name, str) else shown(name): value for name, value in given.items()})
 
     def replace(self, **overrides: object) -> Self:
-        """Another scenario: this one with some fields given anew.
+        """Another scenario: this one with some fields given anew, or taken back with None.
 
         Raises
         ------

@@ -101,7 +101,6 @@ class ScenarioFields:
                 example=0.8,
                 high=1,
                 fraction=True,
-                optional=True,
                 refused={
                     0: "promises nothing; leave it out",
                     1: "is unattainable with finitely many agents; try 0.99 (for 1% write 0.01)",
@@ -130,7 +129,6 @@ class ScenarioFields:
                 example=0.05,
                 high=1,
                 fraction=True,
-                optional=True,
                 refused={1: "promises nothing; leave it out (for 1% write 0.01)"},
             )
         ),
@@ -143,7 +141,6 @@ class ScenarioFields:
                 unit="seconds",
                 example=15,
                 high=LONGEST,
-                optional=True,
             )
         ),
     )
@@ -155,7 +152,6 @@ class ScenarioFields:
                 example=0.9,
                 high=1,
                 fraction=True,
-                optional=True,
                 refused={
                     0: "is unattainable with finitely many agents; try 0.85",
                     1: "promises nothing; leave it out (for 1% write 0.01)",
@@ -175,7 +171,6 @@ class ScenarioFields:
                 example=100,
                 high=MOST_AGENTS,
                 whole=True,
-                optional=True,
             )
         ),
     )

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from staffing.field_kinds import Number, Problem, kind_of, shown, text_hint
+from staffing.field_kinds import Label, Number, Problem, kind_of, shown, text_hint
 from staffing.models.errors import ScenarioError
 from staffing.scenario import Scenario, check_fields
 from staffing.scenario_fields import FIELDS
@@ -169,7 +169,7 @@ def _settings(settings: Iterable[str]) -> tuple[dict[str, object], list[Problem]
 def _value(name: str, text: str) -> object:
     """What a setting's text stands for; the text itself where that is nothing, for the field to judge."""
     kind = kind_of(FIELDS[name]) if name in FIELDS else None
-    if isinstance(kind, Number) and kind.optional and text.lower() == "none":
+    if kind and not isinstance(kind, Label) and text.lower() == "none":
         return None
     try:
         parsed = tomllib.loads(f"value = {text}")

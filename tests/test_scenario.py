@@ -140,6 +140,8 @@ def test_all_problems_come_at_once(make):
 def test_a_name_like_no_other_is_answered_with_all_of_them():
     (line,) = problems(zzz=1)
     assert all(name in line for name in FIELDS)
+    (line,) = problems(**{"z" * 5000: 1})
+    assert len(line) < 600
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,17 @@ def test_replace_keeps_what_was_given():
     assert changed == scenario(calls_per_hour=1300)
     assert changed.assumed() == ()
     assert scenario().replace(calls_per_hour=1300).assumed() == ("rate_cv",)
+
+
+def test_none_takes_a_field_back():
     assert scenario(max_agents=5).replace(max_agents=None) == scenario()
+    taken = scenario(rate_cv=0.4, name="Monday").replace(rate_cv=None, name=None)
+    assert taken.given() == scenario().given()
+    assert taken.assumed() == ("rate_cv",)
+    assert Scenario.from_fields(dict.fromkeys(FIELDS) | ORDINARY) == scenario()
+    with pytest.raises(ScenarioError, match=r"^mean_handle_seconds is missing: mean handle time"):
+        scenario().replace(mean_handle_seconds=None)
+    assert problems(zzz=None)[0].startswith("zzz is not a field")
 
 
 def test_replace_refuses_and_leaves_the_old_alone():
