@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, MISSING, Field, dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from staffing.models.errors import ScenarioError
 
 LONGEST_LABEL = 200
 LONGEST_SHOWN = 60
+MOST_NUMBERS = 100_000
+BAD_ONES_SHOWN = 3
 
 
 class Problem(NamedTuple):
@@ -71,6 +74,44 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """A field that holds a list of numbers from `low` to `high`, at least one, in an order that may matter."""
+
+    meaning: str
+    _: KW_ONLY
+    unit: str = ""
+    example: tuple[float, ...]
+    low: float
+    high: float
+
+    @property
+    def limits(self) -> str:
+        """In words, the lists taken."""
+        return f"a list of numbers between {written(self.low)} and {written(self.high)}"
+
+    def read(self, value: object) -> tuple[float, ...]:
+        """`value` as plain numbers; ScenarioError says which of them are wrong."""
+        items = _items(value)
+        if items is None:
+            raise ScenarioError(f"must be {self.limits}, such as {list(self.example)}")
+        if not 0 < len(items) <= MOST_NUMBERS:
+            raise ScenarioError(f"must hold from 1 to {MOST_NUMBERS} numbers")
+        each = Number(self.meaning, low=self.low, high=self.high)
+        numbers, bad = [], []
+        for position, item in enumerate(items, 1):
+            try:
+                numbers.append(each.read(item))
+            except ScenarioError:
+                bad.append((position, item))
+        if not bad:
+            return tuple(numbers)
+        words = [f"number {position} is {shown(item, 30)}" for position, item in bad[:BAD_ONES_SHOWN]]
+        more = len(bad) - len(words)
+        also = f", and {more} more {'is' if more == 1 else 'are'} wrong" if more else ""
+        raise ScenarioError(f"must be {self.limits}; {', '.join(words)}{also}")
+
+
+@dataclass(frozen=True)
 class Label:
     """A field that holds one line of text."""
 
@@ -118,12 +159,12 @@ class Choice:
         raise ScenarioError(f"must be {self.limits}{hint}")
 
 
-Kind = Number | Label | Choice
+Kind = Number | Numbers | Label | Choice
 
 
-def about(kind: Kind) -> dict[str, Kind]:
-    """Metadata of a dataclass field that `kind` describes."""
-    return {"kind": kind}
+def about(kind: Kind, instead: str = "") -> dict[str, Kind | str]:
+    """Metadata of a dataclass field that `kind` describes; it may be missing where `instead` is given."""
+    return {"kind": kind, "instead": instead}
 
 
 def kind_of(item: "Field[Any]") -> Kind:
@@ -164,8 +205,9 @@ def read_fields(
             values[name] = kind_of(known[name]).read(value)
         except ScenarioError as error:
             problems.append(Problem((name,), f"{name} = {shown(value)} {error}"))
+    there = {name for name, value in given.items() if value is not None} | meant
     for name, item in known.items():
-        if item.default is MISSING and given.get(name) is None and name not in meant:
+        if item.default is MISSING and not there & {name, item.metadata["instead"]}:
             kind = kind_of(item)
             problems.append(Problem((name,), f"{name} is missing: {kind.meaning}, {kind.limits}"))
     return values, problems
@@ -197,7 +239,7 @@ def written(number: float) -> str:
     return f"{number:.12g}"
 
 
-def shown(value: object) -> str:
+def shown(value: object, longest: int = LONGEST_SHOWN) -> str:
     """A value as an error message shows it: one line, never long."""
     try:
         if isinstance(value, Integral) and _is_number(value):
@@ -208,7 +250,19 @@ def shown(value: object) -> str:
             text = " ".join(repr(value).split())
     except Exception:
         return f"<{type(value).__name__}>"
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def _items(value: object) -> list[object] | None:
+    """The first of what a list, tuple, one-dimensional array or column of a table holds; None for the rest."""
+    if isinstance(value, str | bytes | bytearray | memoryview):
+        return None
+    try:
+        if not isinstance(value, Sequence) and getattr(value, "ndim", None) != 1:
+            return None
+        return list(islice(value, MOST_NUMBERS + 1))  # type: ignore[call-overload]
+    except Exception:
+        return None
 
 
 def _is_number(value: object) -> bool:

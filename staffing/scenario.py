@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 from staffing.field_kinds import Problem, described, read_fields, shown
 from staffing.models.arguments import count
 from staffing.models.errors import ScenarioError
+from staffing.observed_rates import implied_by
 from staffing.scenario_contradictions import contradictions
 from staffing.scenario_fields import ScenarioFields
 from staffing.scenario_warnings import doubts
@@ -34,10 +35,10 @@ def _all_problems_at_once(cls: type[T]) -> type[T]:
 
     @functools.wraps(fill)
     def __init__(self: Any, /, **given: object) -> None:  # noqa: N807
-        values, problems = check_fields(given)
+        values, implied, problems = check_fields(given)
         if problems:
             raise ScenarioError(problem.text for problem in problems)
-        fill(self, **values)
+        fill(self, **values, **implied)
         self.__dict__["_given"] = frozenset(values)
 
     setattr(cls, "__init__", __init__)  # noqa: B010
@@ -54,6 +55,9 @@ class Scenario(ScenarioFields):
     A scenario cannot be changed; `replace` makes another. Numbers become plain `float` or `int`. Fractions
     are fractions: write 0.8 for 80%. Money has no currency. Scenarios with the same values are equal, whether
     the values were given or left at their defaults. None is the same as not given.
+
+    Observed rates say how long calls take and how much agents differ: `mean_handle_seconds` is then 3600 / (mean
+    rate), `rate_cv` the rates' own coefficient of variation, and `rate_law` "observed".
 
     Parameters
     ----------
@@ -99,13 +103,23 @@ class Scenario(ScenarioFields):
         """The fields that were given, not left at their defaults, in the order of the class."""
         return {name: value for name, value in self.to_dict().items() if name in self.__dict__["_given"]}
 
+    def alike(self) -> Self:
+        """The same centre if its agents were identical, each with the mean rate: what Erlang's models assume."""
+        return self.replace(
+            mean_handle_seconds=self.mean_handle_seconds,
+            rate_cv=0,
+            rate_law=None,
+            observed_rates_per_hour=None,
+            roster=None,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Every field and its value, in the order of the class."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def assumed(self) -> tuple[str, ...]:
         """Names of the fields left at their defaults on which the answer depends."""
-        matter = ["rate_cv"]
+        matter = ["rate_cv"] if self.observed_rates_per_hour is None else []
         if self.waiting_cost_per_hour > 0 or self.abandonment_cost > 0:
             matter.append("agent_cost_per_hour")
         if self.min_service_level is not None:
@@ -133,7 +147,7 @@ class Scenario(ScenarioFields):
                 f"{why}no promise and no cost of waiting or losing calls: the cheapest is to staff nobody; give "
                 f"{', '.join(_GOALS[:-1])} or {_GOALS[-1]}"
             )
-        if goals & _PRICES and self.agent_cost_per_hour == 0 and self.max_agents is None:
+        if goals & _PRICES and self.agent_cost_per_hour == 0 and self.most_agents is None:
             raise ScenarioError(
                 "agent_cost_per_hour = 0 with a cost of waiting or losing calls: more agents are always "
                 "better; give agent_cost_per_hour above 0, or max_agents"
@@ -159,6 +173,14 @@ class Scenario(ScenarioFields):
         """Agents kept busy if every call were served (erlangs)."""
         return self.calls_per_hour * self.mean_handle_seconds / 3600
 
+    @property
+    def most_agents(self) -> int | None:
+        """The most agents there can be, by `max_agents` and by a fixed roster; None if there is no limit."""
+        limits = [] if self.max_agents is None else [self.max_agents]
+        if self.roster == "fixed" and self.observed_rates_per_hour is not None:
+            limits.append(len(self.observed_rates_per_hour))
+        return min(limits, default=None)
+
     def agents_gross(self, agents: int) -> int:
         """Agents to pay so that `agents` are present: ceil(agents / (1 - shrinkage)), exactly."""
         present = 1 - Fraction(self.shrinkage).limit_denominator(10**9)
@@ -168,7 +190,20 @@ class Scenario(ScenarioFields):
         return f"Scenario({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
 
 
-def check_fields(given: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
-    """Plain values of the fields of a scenario that are in order, and every problem with what is given."""
+def check_fields(given: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, Any], list[Problem]]:
+    """Plain values of the fields given and of those they imply, and every problem with what is given.
+
+    A copy of what is implied, such as `Scenario.to_dict` holds, does not count as given.
+    """
     values, problems = read_fields(fields(Scenario), given)
-    return values, problems + list(contradictions(values))
+    implied = implied_by(values)
+    copies = {name for name, value in implied.items() if _is_same(given.get(name), value)}
+    values = {name: value for name, value in values.items() if name not in copies}
+    problems = [problem for problem in problems if not copies.intersection(problem.fields)]
+    unusable = {name for problem in problems for name in problem.fields}
+    impossible = contradictions(values, implied)
+    return values, implied, problems + [each for each in impossible if not unusable.intersection(each.fields)]
+
+
+def _is_same(one: object, other: float | str) -> bool:
+    return isinstance(one, float | str) and one == other

@@ -7,23 +7,89 @@ from typing import Any
 from staffing.field_kinds import Problem, written
 
 LARGEST_LOAD = 1e6  # erlangs
+LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
 
 
-def contradictions(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """A problem for each set of values that are in order one by one and impossible together."""
+def contradictions(given: Mapping[str, Any], implied: Mapping[str, Any]) -> Iterator[Problem]:
+    """A problem for each set of values that are in order one by one and impossible together.
+
+    Parameters
+    ----------
+    given : mapping
+        Names and values of the fields given.
+    implied : mapping
+        Names and values of the fields that those determine.
+    """
+    yield from _load({**given, **implied}, rates_observed=bool(implied))
+    yield from _rates(given, implied)
+    yield from _roster(given)
+    yield from _promises(given)
+
+
+def _load(values: Mapping[str, Any], *, rates_observed: bool) -> Iterator[Problem]:
     load = values.get("calls_per_hour", 0) * values.get("mean_handle_seconds", 0) / 3600
     if load > LARGEST_LOAD:
+        units = "and the rates per hour" if rates_observed else "per hour and the handle time in seconds"
         yield Problem(
             ("calls_per_hour", "mean_handle_seconds"),
             f"the load, calls_per_hour * mean_handle_seconds / 3600 = {written(load)} erlangs, must be at "
-            f"most {written(LARGEST_LOAD)}; are the calls per hour and the handle time in seconds?",
+            f"most {written(LARGEST_LOAD)}; are the calls {units}?",
+        )
+
+
+def _rates(given: Mapping[str, Any], implied: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, value in implied.items():
+        if name in given:
+            yield Problem(
+                (name, "observed_rates_per_hour"),
+                f"{name} = {_shown(given[name])} cannot go with observed_rates_per_hour, which make it "
+                f"{_shown(value)}; leave out one of the two (None takes it back)",
+            )
+    law, cv = given.get("rate_law"), given.get("rate_cv", 0)
+    if law == "observed" and not implied:
+        yield Problem(
+            ("rate_law", "observed_rates_per_hour"),
+            "rate_law = 'observed' needs observed_rates_per_hour, a list of the agents' calls per busy hour; "
+            "give it, or another law",
+        )
+    if law == "uniform" and cv > LARGEST_UNIFORM_CV:
+        yield Problem(
+            ("rate_cv", "rate_law"),
+            f"rate_cv = {written(cv)} must be at most {LARGEST_UNIFORM_CV:.3f} with rate_law = 'uniform', beyond "
+            "which some rates are negative; give less, or rate_law = 'gamma'",
+        )
+    if law == "two-point" and cv == 1:
+        yield Problem(
+            ("rate_cv", "rate_law"),
+            "rate_cv = 1 must be below 1 with rate_law = 'two-point', or half the agents never finish a call; "
+            "give less, or rate_law = 'gamma'",
+        )
+
+
+def _roster(values: Mapping[str, Any]) -> Iterator[Problem]:
+    rates = values.get("observed_rates_per_hour")
+    fixed, fewest = values.get("roster") == "fixed", values.get("min_agents", 0)
+    if fixed and rates is None:
+        yield Problem(
+            ("roster", "observed_rates_per_hour"),
+            "roster = 'fixed' needs observed_rates_per_hour, the calls per busy hour of each agent; give it, or "
+            "leave out roster",
+        )
+    if fixed and rates is not None and fewest > len(rates):
+        yield Problem(
+            ("min_agents", "roster"),
+            f"min_agents = {fewest} must be at most {len(rates)}, the agents of the fixed roster in "
+            "observed_rates_per_hour; give less, or more rates",
         )
     most = values.get("max_agents")
-    if most is not None and values.get("min_agents", 0) > most:
+    if most is not None and fewest > most:
         yield Problem(
             ("min_agents", "max_agents"),
-            f"min_agents = {values['min_agents']} must be at most max_agents = {most}",
+            f"min_agents = {fewest} must be at most max_agents = {most}",
         )
+
+
+def _promises(values: Mapping[str, Any]) -> Iterator[Problem]:
     patience = values.get("mean_patience_seconds")
     if values.get("max_abandonment") == 0 and patience != math.inf:
         yield Problem(
@@ -36,3 +102,7 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[Problem]:
             ("max_mean_wait_seconds",),
             "max_mean_wait_seconds = 0 is unattainable with finitely many agents; try 1",
         )
+
+
+def _shown(value: float | str) -> str:
+    return repr(value) if isinstance(value, str) else f"{value:.6g}"

@@ -4,9 +4,10 @@ Whatever reads, writes or explains scenarios takes it from here.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from staffing.field_kinds import Choice, Label, Number, about
+from staffing.field_kinds import Choice, Label, Number, Numbers, about
 
 MOST_AGENTS = 2_000_000
 SHORTEST, LONGEST = 0.001, 1e6  # seconds
@@ -30,7 +31,8 @@ class ScenarioFields:
                 example=180,
                 low=SHORTEST,
                 high=LONGEST,
-            )
+            ),
+            instead="observed_rates_per_hour",
         )
     )
     mean_patience_seconds: float = field(
@@ -52,6 +54,36 @@ class ScenarioFields:
                 "how much agents differ: coefficient of variation of their service rates",
                 high=1,
                 fraction=True,
+            )
+        ),
+    )
+    rate_law: str = field(
+        default="gamma",
+        metadata=about(
+            Choice(
+                "law of agents' service rates; two-point: half at mean (1 - rate_cv), half at mean (1 + rate_cv)",
+                words=("gamma", "lognormal", "uniform", "two-point", "observed"),
+            )
+        ),
+    )
+    observed_rates_per_hour: Sequence[float] | None = field(
+        default=None,
+        metadata=about(
+            Numbers(
+                "the agents' own rates, instead of mean_handle_seconds and rate_cv",
+                unit="calls per busy hour",
+                example=(18.5, 21, 24.2),
+                low=3600 / LONGEST,
+                high=3600 / SHORTEST,
+            )
+        ),
+    )
+    roster: str = field(
+        default="drawn",
+        metadata=about(
+            Choice(
+                "drawn: every roster is a fresh draw; fixed: the observed rates are the agents, in this order",
+                words=("drawn", "fixed"),
             )
         ),
     )

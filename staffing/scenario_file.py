@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from staffing.field_kinds import Label, Number, Problem, kind_of, shown, text_hint
+from staffing.field_kinds import Label, Number, Numbers, Problem, kind_of, shown, text_hint
 from staffing.models.errors import ScenarioError
 from staffing.scenario import Scenario, check_fields
 from staffing.scenario_fields import FIELDS
@@ -60,7 +60,7 @@ def _from_settings(chosen: Iterable[str]) -> dict[str, str]:
 def _scenario(
     given: Mapping[str, object], problems: list[Problem], places: Mapping[str, str], elsewhere: str
 ) -> Scenario:
-    problems = problems + check_fields(given)[1]
+    problems = problems + check_fields(given)[-1]
     if not problems:
         return Scenario.from_fields(given)
     raise ScenarioError(
@@ -115,12 +115,14 @@ def _syntax(complaint: str, text: str) -> str:
 
 
 def _row_hint(row: str) -> str:
-    assignment = re.match(r"[A-Za-z_]+\s*(=|:)\s*([^#]*)", row)
+    assignment = re.match(r"([A-Za-z_]+)\s*(=|:)\s*([^#]*)", row)
     if not assignment:
         return "; write `field = value`"
-    if assignment[1] == ":":
+    name, sign, value = assignment[1], assignment[2], assignment[3].strip()
+    if sign == ":":
         return "; write = for the colon"
-    value = assignment[2].strip()
+    if name in FIELDS and isinstance(kind_of(FIELDS[name]), Numbers):
+        return "; write a list of numbers like [18.5, 21], with decimal points"
     if re.match(r"[^\W\d]", value):
         return "; put text in double quotes"
     return text_hint(value) if "." in value or "," in value or "%" in value else ""
@@ -141,16 +143,19 @@ def _flat(table: Mapping[str, Any]) -> tuple[dict[str, object], list[Problem]]:
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The line on which each key first appears."""
+    """The line on which each key first appears; what is within an array is no key."""
 
     def emptied(match: re.Match[str]) -> str:
         found = match[0]
         return "\n" * found.count("\n") if found.startswith(("#", '"""', "'''")) else found
 
     lines: dict[str, int] = {}
+    depth = 0
     for number, row in enumerate(_COMMENT_OR_STRING.sub(emptied, text).split("\n"), 1):
-        if key := _KEY.match(row):
+        if depth == 0 and (key := _KEY.match(row)):
             lines.setdefault(key[1], number)
+        unquoted = _COMMENT_OR_STRING.sub("", row)
+        depth += unquoted.count("[") - unquoted.count("]")
     return lines
 
 
@@ -176,6 +181,8 @@ def _value(name: str, text: str) -> object:
     except (ValueError, RecursionError):
         parsed = {}
     value = parsed["value"] if parsed.keys() == {"value"} else text
+    if isinstance(kind, Numbers):
+        return value
     if isinstance(kind, Number):
         return _float(value) if isinstance(value, str) and value == text else value
     return value if isinstance(value, str) else text

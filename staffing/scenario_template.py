@@ -30,7 +30,9 @@ def scenario_template() -> str:
     for name, item in FIELDS.items():
         kind = kind_of(item)
         unit = f", in {kind.unit}" if kind.unit else ""
-        default = {None: "none unless given", MISSING: "required"}.get(item.default)
+        instead = item.metadata["instead"]
+        required = f"required unless {instead} is given" if instead else "required"
+        default = {None: "none unless given", MISSING: required}.get(item.default)
         default = default or f"{toml_value(item.default)} unless given"
         example = item.default if kind.example is None else kind.example
         mark = "" if name in FILLED else "# "
@@ -47,9 +49,11 @@ def _limits(kind: Kind) -> str:
 
 
 def toml_value(value: object) -> str:
-    """A text or number as TOML writes it."""
+    """One line of text, a number, or a tuple of them, as TOML writes it."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return repr(value)

@@ -77,6 +77,44 @@ def test_every_problem_comes_with_its_line(read):
     ]
 
 
+LISTED = SMALL.replace("mean_handle_seconds = 60\n", "")
+
+
+def test_a_list_may_run_over_lines_and_hides_no_key(read):
+    text = (
+        LISTED + "observed_rates_per_hour = [ # calls ] per hour\n"
+        "  18.5, # rate_cv = 1\n"
+        "  21,\n"
+        "]\n"
+        "max_occupancy = 85\n"
+    )
+    assert problems(read, text) == (
+        "f.toml:7: max_occupancy = 85 must be between 0 and 1; for 85% write 0.85",
+    )
+    assert read(text.replace("85", "0.85")).observed_rates_per_hour == (18.5, 21.0)
+    names = (
+        'observed_rates_per_hour = [\n"rate_cv",\n["min_agents"]\n, "]"]\n"rate_cv" = -1\nmin_agents = -1\n'
+    )
+    assert [line.partition(": ")[0] for line in problems(read, LISTED + names)] == [
+        "f.toml:3",
+        "f.toml:7",
+        "f.toml:8",
+    ]
+
+
+def test_a_contradiction_with_observed_rates_is_named_where_the_other_field_is(read):
+    (line,) = problems(read, SMALL + "observed_rates_per_hour = [18.5, 21]\n")
+    assert line.startswith("f.toml:2: mean_handle_seconds = 60 cannot go with observed_rates_per_hour")
+
+
+def test_observed_rates_can_be_set(small):
+    changed = read_scenario(small, ["observed_rates_per_hour=[18.5,21]", "mean_handle_seconds=none"])
+    assert changed == read_scenario(small).replace(
+        observed_rates_per_hour=[18.5, 21], mean_handle_seconds=None
+    )
+    assert read_scenario(small, ["observed_rates_per_hour=none"]) == read_scenario(small)
+
+
 def test_an_unknown_key_is_answered_with_the_nearest(read):
     assert problems(read, ORDINARY + "\nshrinkge = 0.3") == (
         "f.toml:5: shrinkge is not a field of a scenario; did you mean shrinkage?",
@@ -102,6 +140,8 @@ def test_headings_are_refused_with_their_line_and_what_is_below_is_still_checked
         ("calls_per_hour = 5", "given twice"),
         ("nonsense", "write `field = value`"),
         ('name = "x', "Illegal character"),
+        ("observed_rates_per_hour = 18.5, 21", "write a list of numbers like [18.5, 21]"),
+        ("observed_rates_per_hour = [18,5; 21]", "with decimal points"),
     ],
 )
 def test_what_is_not_toml_is_shown_with_its_line_and_a_hint(read, row, hint):
@@ -173,6 +213,8 @@ def test_settings_are_merged_before_anything_is_checked(read):
         ("name=none", "name", "none"),
         ("name=", "name", ""),
         ("rate_cv=none", "rate_cv", None),
+        ("rate_law=lognormal", "rate_law", "lognormal"),
+        ("rate_law=None", "rate_law", None),
     ],
 )
 def test_settings_are_written_as_people_write_them(small, setting, field, value):
@@ -192,6 +234,11 @@ def test_settings_are_written_as_people_write_them(small, setting, field, value)
         ("service_level_seconds=none5", "--set: service_level_seconds = 'none5' must be a number"),
         ("rate_cv=nan", "--set: rate_cv = nan must be between 0 and 1"),
         ("rate_cv", "--set: 'rate_cv' must read field=value"),
+        (
+            "observed_rates_per_hour=18.5,21",
+            "--set: observed_rates_per_hour = '18.5,21' must be a list of numbers between 0.0036 and 3600000, such as "
+            "[18.5, 21, 24.2]",
+        ),
     ],
 )
 def test_bad_settings_are_named(small, setting, line):
@@ -214,11 +261,25 @@ def test_the_template_is_the_readme_example(read):
     )
 
 
-def test_the_template_knows_every_field_and_its_examples_are_good(read):
-    everything = re.sub(r"^# (\w+ = )", r"\1", scenario_template(), flags=re.MULTILINE)
-    assert tuple(read(everything).given()) == tuple(FIELDS)
-    assert read(everything).warnings() == ()
-    assert all(len(line) < 120 for line in everything.splitlines())
+ENTRY = re.compile(r"^(?:# )?(\w+) = .*", flags=re.MULTILINE)
+
+
+def test_the_template_knows_every_field_in_order():
+    text = scenario_template()
+    assert [entry[1] for entry in ENTRY.finditer(text)] == list(FIELDS)
+    assert all(len(line) < 120 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_example_of_the_template_is_good(read, field):
+    text = re.sub(rf"^# ({field} = )", r"\1", scenario_template(), flags=re.MULTILINE)
+    if field == "observed_rates_per_hour":
+        lines = problems(read, text)
+        assert len(lines) == 1  # that the mean handle time is given too
+        text = re.sub("^mean_handle_seconds", "# mean_handle_seconds", text, flags=re.MULTILINE)
+    centre = read(text)
+    assert field in centre.given()
+    assert all("say little" in line for line in centre.warnings())  # of three rates
 
 
 MARKS = ["=", "\n", "[", "]", "{", "}", '"', "'", '"""', "#", "\\", ",", ".", "\r", "\ufeff", "\0", " "]
