@@ -2,6 +2,7 @@
 
 import functools
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -116,6 +117,19 @@ class Scenario(ScenarioFields):
     def to_dict(self) -> dict[str, Any]:
         """Every field and its value, in the order of the class."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def to_toml(self, path: str | os.PathLike[str]) -> None:
+        """Write the fields that were given as a TOML file, from which `read_scenario` makes an equal scenario.
+
+        Raises
+        ------
+        StaffingError
+            If the file cannot be written; it appears whole or not at all.
+        """
+        from staffing.scenario_toml import scenario_toml
+        from staffing.whole_file import write_whole
+
+        write_whole(path, scenario_toml(self))
 
     def assumed(self) -> tuple[str, ...]:
         """Names of the fields left at their defaults on which the answer depends."""

@@ -11,7 +11,7 @@ from staffing.models.errors import ScenarioError
 from staffing.scenario import Scenario, check_fields
 from staffing.scenario_fields import FIELDS
 
-LARGEST_FILE = 1_000_000  # bytes
+LARGEST_FILE = 4_000_000  # bytes
 
 _COMMENT_OR_STRING = re.compile(
     r"#[^\n]*"

@@ -1,10 +1,10 @@
 """The commented TOML file that a scenario starts from."""
 
-import json
 from dataclasses import MISSING
 
 from staffing.field_kinds import Kind, Number, kind_of
 from staffing.scenario_fields import FIELDS
+from staffing.scenario_toml import toml_value
 
 ABSURD = 1e5
 FILLED = (
@@ -46,14 +46,3 @@ def _limits(kind: Kind) -> str:
     """Its limits, except those that only keep absurd numbers out."""
     absurd = isinstance(kind, Number) and kind.high > ABSURD and not kind.besides
     return "" if absurd else f"{kind.limits}; "
-
-
-def toml_value(value: object) -> str:
-    """One line of text, a number, or a tuple of them, as TOML writes it."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(toml_value, value))}]"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return repr(value)

@@ -158,7 +158,7 @@ def test_what_is_not_toml_is_shown_with_its_line_and_a_hint(read, row, hint):
         ("rate_cv = 1".encode("utf-16"), "f.toml:1: is not UTF-8"),
         (b"x = " + b"[" * 5000, "f.toml: is nested too deeply"),
         (b"rate_cv = " + b"1" * 5000, "f.toml: is not TOML: Exceeds the limit"),
-        (b"#" * 1_000_001, "f.toml: is larger than 1000000 bytes"),
+        (b"#" * 4_000_001, "f.toml: is larger than 4000000 bytes"),
         (b"x = [\n1,\n\n", "f.toml:2: is not TOML"),
     ],
 )
