@@ -34,12 +34,11 @@ class Classic:
 def classic_of(levels: Levels) -> Classic:
     """What plain Erlang C and Erlang A recommend, judged by the scenario as it is."""
     scenario = levels.scenario
-    patient = scenario.replace(
-        rate_cv=0, mean_patience_seconds=float("inf"), max_abandonment=None, abandonment_cost=0
-    )
+    alike = scenario.alike().replace(max_agents=scenario.most_agents)
+    patient = alike.replace(mean_patience_seconds=float("inf"), max_abandonment=None, abandonment_cost=0)
     return Classic(
         erlang_c=_answer(levels, patient, "Erlang C"),
-        erlang_a=_answer(levels, scenario.replace(rate_cv=0), "Erlang A"),
+        erlang_a=_answer(levels, alike, "Erlang A"),
     )
 
 
@@ -59,7 +58,5 @@ def _answer(levels: Levels, simplified: Scenario, model: str) -> ClassicAnswer:
         model=model,
         agents=agents,
         cost_per_hour=levels.costs.total(agents, levels.model.values(agents)),
-        share_missing={
-            name: levels.share_missing(agents, promise) for name, promise in levels.promises.items()
-        },
+        share_missing=levels.shares_missing(agents)[0],
     )

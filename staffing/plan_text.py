@@ -7,6 +7,7 @@ from staffing.check import Check
 from staffing.classic import ClassicAnswer
 from staffing.curve_text import curve_text
 from staffing.level import Level
+from staffing.models.performance import Performance
 from staffing.plan import StaffingPlan
 from staffing.scenario import Scenario
 from staffing.wording import WIDTH, duration, money, paragraph, percent
@@ -21,7 +22,7 @@ def plan_text(plan: StaffingPlan) -> str:
     lines = [*textwrap.wrap(_headline(plan), WIDTH), ""]
     lines += paragraph("scenario", _scenario(scenario))
     lines += [""]
-    lines += _measures(level)
+    lines += _measures(level, fixed=scenario.roster == "fixed")
     lines += [""]
     lines += _cost(level)
     for name, kept in level.promises.items():
@@ -29,10 +30,10 @@ def plan_text(plan: StaffingPlan) -> str:
     if level.rosters.share_unstable > 0:
         lines += paragraph("never settling", _unstable(level))
     lines += paragraph("decided by", _binding(plan))
-    chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
-    lines += paragraph("regime", f"{_REGIMES[plan.regime]}; over rosters {chances}")
+    lines += paragraph("regime", _regime(plan))
     for answer in (plan.classic.erlang_c, plan.classic.erlang_a):
         lines += paragraph(answer.model, _classic(answer, plan))
+    lines += paragraph("method", _method(level.performance))
     lines += paragraph("check", _check(plan.check))
     around = [level for level in plan.curve if abs(level.agents - plan.agents) <= _SHOWN_EACH_SIDE]
     lines += [
@@ -74,14 +75,25 @@ def _why_nobody(plan: StaffingPlan) -> str:
 def _scenario(scenario: Scenario) -> str:
     patience = scenario.mean_patience_seconds
     callers = "callers never give up" if math.isinf(patience) else f"patience {patience:g} s"
-    alike = "agents alike" if scenario.rate_cv == 0 else f"agents' rates differ by CV {scenario.rate_cv:g}"
     return (
-        f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:g} s = "
-        f"{scenario.offered_load:.4g} erlangs; {callers}; {alike}"
+        f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:.6g} s = "
+        f"{scenario.offered_load:.4g} erlangs; {callers}; {_agents(scenario)}"
     )
 
 
-def _measures(level: Level) -> list[str]:
+def _agents(scenario: Scenario) -> str:
+    if scenario.observed_rates_per_hour is not None:
+        observed = len(scenario.observed_rates_per_hour)
+        if scenario.roster == "fixed":
+            return f"the agents are those given, {observed} at most"
+        return f"agents like the {observed} observed, whose rates differ by CV {scenario.rate_cv:.3g}"
+    if scenario.rate_cv == 0:
+        return "agents alike"
+    law = "" if scenario.rate_law == "gamma" else f" ({scenario.rate_law})"
+    return f"agents' rates differ by CV {scenario.rate_cv:g}{law}"
+
+
+def _measures(level: Level, *, fixed: bool) -> list[str]:
     p = level.performance
     seconds = f"{p.service_level.threshold:g} s"
     rows = [
@@ -95,7 +107,8 @@ def _measures(level: Level) -> list[str]:
         ("occupancy", "occupancy", percent),
     ]
     spread = level.rosters.quantiles
-    title = "mean over rosters   5% .. 95% of rosters" if spread else "every roster"
+    alone = "these agents" if fixed else "every roster"
+    title = "mean over rosters   5% .. 95% of rosters" if spread else alone
     lines = [f"{'':36}{title}"]
     for label, measure, show in rows:
         line = f"{label:36}{show(p.value(measure)):>17}"
@@ -168,6 +181,25 @@ def _unstable(level: Level) -> str:
     )
 
 
+def _regime(plan: StaffingPlan) -> str:
+    text = _REGIMES[plan.regime]
+    if plan.level.rosters.quantiles:
+        chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
+        text += f"; over rosters {chances}"
+    return text
+
+
+def _method(performance: Performance) -> str:
+    stated = performance.method_error
+    shares = [stated[m] for m in ("wait_probability", "service_level_offered", "abandonment_probability")]
+    wait = stated["mean_wait"]
+    if set(shares) == {"exact"}:
+        return f"{performance.method}, exact"
+    share = max(error for error in shares if isinstance(error, float))
+    text = f"{performance.method}; percentages within {max(100 * share, 1e-4):.2g} points"
+    return text + (f", mean wait within {wait:.2g} s" if isinstance(wait, float) else "")
+
+
 def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:
     if answer.agents is None:
         return f"no answer: {answer.reason}"
@@ -177,8 +209,10 @@ def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:
         "the same number" if difference == 0 else f"{abs(difference)} {'more' if difference > 0 else 'fewer'}"
     )
     text = f"{answer.agents} agents, {same} ({assumes})"
-    if plan.scenario.rate_cv > 0:
-        for name, share in answer.share_missing.items():
+    for name, share in answer.share_missing.items():
+        if plan.scenario.roster == "fixed":
+            text += f"; it would miss {name} with these agents, unseen by it" if share else ""
+        elif plan.scenario.rate_cv > 0:
             text += f"; {percent(share)} of rosters would miss {name}, unseen by it"
     extra = answer.cost_per_hour - plan.cost_per_hour
     if difference and math.isfinite(extra) and abs(extra) >= 0.005:

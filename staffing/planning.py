@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from staffing.level import Level
     from staffing.models.performance import Performance
     from staffing.plan import StaffingPlan
+    from staffing.question import Averaging
 
 
 def optimize_staffing(
@@ -24,25 +25,32 @@ def optimize_staffing(
     seed: int = 0,
     check: bool = True,
     check_seconds: float = 1.0,
+    method: str = "auto",
+    rosters: int = 1000,
     **fields: Any,
 ) -> "StaffingPlan":
     """The cheapest number of agents that keeps every promise, with what callers will experience.
 
     Minimises agent_cost_per_hour n + waiting_cost_per_hour E[queue] + abandonment_cost calls_per_hour P(abandon)
     over whole n, subject to the promises, both on average over rosters: agents' rates are drawn from the scenario's
-    law. Exact for agents alike; otherwise by the gamma closure, whose error the performance states. A simulation
-    that shares the assumptions and none of the formulas then checks the level and its neighbours.
+    law. Exact for agents alike or given; otherwise the performance states its method and error. A simulation that
+    shares the assumptions and none of the formulas then checks the level and its neighbours.
 
     Parameters
     ----------
     scenario : Scenario, optional
         The question; may be left out if `fields` give one.
     seed : int
-        Seed of the check, >= 0.
+        Seed of the check and of the rosters averaged over, >= 0.
     check : bool
         Whether to simulate.
     check_seconds : float
         Time the check may take, > 0; it stops earlier once everything is decided.
+    method : {"auto", "closure", "rosters"}
+        How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
+        "auto" takes the closure where its stated error is small.
+    rosters : int
+        Rosters to average over, >= 100, if it is by them.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -64,7 +72,7 @@ def optimize_staffing(
     >>> plan.agents
     58
     """
-    from staffing.models.arguments import count, positive
+    from staffing.models.arguments import positive
     from staffing.solving import plan_of
 
     begun = time.perf_counter()
@@ -72,20 +80,43 @@ def optimize_staffing(
     question.require_goal()
     return plan_of(
         question,
-        seed=count("seed", seed),
+        _averaging(method, rosters, seed),
         check_seconds=positive("check_seconds", check_seconds) if check else None,
         begun=begun,
     )
 
 
 @overload
-def evaluate_staffing(scenario: Scenario | None = None, /, *, agents: int, **fields: Any) -> "Level": ...
+def evaluate_staffing(
+    scenario: Scenario | None = None,
+    /,
+    *,
+    agents: int,
+    method: str = ...,
+    rosters: int = ...,
+    seed: int = ...,
+    **fields: Any,
+) -> "Level": ...
 @overload
 def evaluate_staffing(
-    scenario: Scenario | None = None, /, *, agents: Iterable[int], **fields: Any
+    scenario: Scenario | None = None,
+    /,
+    *,
+    agents: Iterable[int],
+    method: str = ...,
+    rosters: int = ...,
+    seed: int = ...,
+    **fields: Any,
 ) -> "Curve": ...
 def evaluate_staffing(
-    scenario: Scenario | None = None, /, *, agents: int | Iterable[int], **fields: Any
+    scenario: Scenario | None = None,
+    /,
+    *,
+    agents: int | Iterable[int],
+    method: str = "auto",
+    rosters: int = 1000,
+    seed: int = 0,
+    **fields: Any,
 ) -> "Level | Curve":
     """What comes of given numbers of agents, enough or not.
 
@@ -94,7 +125,14 @@ def evaluate_staffing(
     scenario : Scenario, optional
         The question; promises and costs may be missing.
     agents : int or iterable of int
-        Agents present, >= 0.
+        Agents present, >= 0; with a fixed roster the first so many of it.
+    method : {"auto", "closure", "rosters"}
+        How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
+        "auto" takes the closure where its stated error is small.
+    rosters : int
+        Rosters to average over, >= 100, if it is by them.
+    seed : int
+        Seed of the rosters averaged over, >= 0.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -111,7 +149,7 @@ def evaluate_staffing(
     from staffing.curve import Curve
     from staffing.levels import Levels
 
-    levels = Levels(_scenario(scenario, fields))
+    levels = Levels(_scenario(scenario, fields), _averaging(method, rosters, seed))
     if isinstance(agents, Iterable) and not isinstance(agents, str | bytes | bytearray) and _many(agents):
         return Curve(levels.scenario, [levels.level(_agents(n)) for n in agents])
     return levels.level(_agents(agents))
@@ -170,6 +208,13 @@ def _scenario(scenario: Scenario | None, fields: dict[str, Any]) -> Scenario:
             f"scenario: {scenario!r} is not a Scenario; give Scenario(...) or its fields by name"
         )
     return scenario.replace(**fields) if fields else scenario
+
+
+def _averaging(method: str, rosters: int, seed: int) -> "Averaging":
+    from staffing.question import Averaging
+    from staffing.simulating import cores
+
+    return Averaging(method=method, rosters=rosters, seed=seed, workers=cores())
 
 
 def _many(agents: object) -> bool:

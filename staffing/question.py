@@ -1,12 +1,78 @@
 """A scenario in the models' terms: who calls, who answers, what it costs and what is promised."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from staffing.models.agents import Agents
+from staffing.models.arguments import count
+from staffing.models.closure_error import wait_probability_error
 from staffing.models.drawn_agents import DrawnAgents
-from staffing.models.rate_laws import GammaRates
+from staffing.models.errors import ScenarioError
+from staffing.models.given_agents import GivenAgents
+from staffing.models.rate_laws import (
+    GammaRates,
+    LognormalRates,
+    ObservedRates,
+    RateLaw,
+    TwoPointRates,
+    UniformRates,
+)
+from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, SampledAgents
 from staffing.models.shared_queue import Callers
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
 from staffing.optimize.promises import Promise
 from staffing.scenario import Scenario
+
+METHODS = ("auto", "closure", "rosters")
+LARGEST_ERROR = 0.005
+"""Stated error of P(wait) at the offered load up to which "auto" trusts the closure."""
+_LAWS: Mapping[str, Callable[[float, float], RateLaw]] = {
+    "gamma": GammaRates,
+    "lognormal": LognormalRates,
+    "uniform": UniformRates,
+    "two-point": TwoPointRates,
+}
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """How to average over rosters, where there is more than one.
+
+    Parameters
+    ----------
+    method : {"auto", "closure", "rosters"}
+        The gamma closure, given the capacity of a roster; or the exact law of many rosters; "auto" takes the closure
+        where its stated error is small.
+    rosters : int
+        How many rosters, >= 100, if it is by them.
+    seed : int
+        Seed of their draw, >= 0.
+    workers : int
+        Threads; the results do not depend on it.
+    report : callable, optional
+        Called with the number of rosters done, again and again.
+
+    Raises
+    ------
+    ScenarioError
+        If the method is not known or a number is out of range.
+    """
+
+    method: str = "auto"
+    rosters: int = 1000
+    seed: int = 0
+    workers: int = 1
+    report: Callable[[int], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ScenarioError(f"method: {self.method!r} is not known; known are {', '.join(METHODS)}")
+        count("seed", self.seed)
+        if count("rosters", self.rosters) < FEWEST_ROSTERS:
+            raise ScenarioError(
+                f"rosters: {self.rosters} must be at least {FEWEST_ROSTERS}, to tell how far off their average is"
+            )
 
 
 def callers_of(scenario: Scenario) -> Callers:
@@ -14,9 +80,35 @@ def callers_of(scenario: Scenario) -> Callers:
     return Callers(scenario.arrival_rate, scenario.abandonment_rate, scenario.service_level_seconds, "second")
 
 
-def agents_of(scenario: Scenario) -> DrawnAgents:
+def law_of(scenario: Scenario) -> RateLaw:
+    """The law of one agent's rate, per second."""
+    if scenario.observed_rates_per_hour is not None:
+        return ObservedRates(_per_second(scenario.observed_rates_per_hour))
+    return _LAWS[scenario.rate_law](scenario.service_rate, scenario.rate_cv)
+
+
+def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
     """The shared queue of the scenario, per second, at any head count."""
-    return DrawnAgents(callers_of(scenario), GammaRates(scenario.service_rate, scenario.rate_cv))
+    averaging = averaging or Averaging()
+    callers = callers_of(scenario)
+    if scenario.roster == "fixed" and scenario.observed_rates_per_hour is not None:
+        return GivenAgents(callers, _per_second(scenario.observed_rates_per_hour))
+    law = law_of(scenario)
+    by_rosters = averaging.method == "rosters" or (
+        averaging.method == "auto"
+        and scenario.offered_load <= MOST_EXACT / 2
+        and wait_probability_error(law, max(round(scenario.offered_load), 1)) > LARGEST_ERROR
+    )
+    if law.alike or not by_rosters:
+        return DrawnAgents(callers, law)
+    return SampledAgents(
+        callers,
+        law,
+        rosters=averaging.rosters,
+        seed=averaging.seed,
+        workers=averaging.workers,
+        report=averaging.report,
+    )
 
 
 def costs_of(scenario: Scenario) -> Costs:
@@ -43,7 +135,7 @@ def promises_of(scenario: Scenario) -> dict[str, Promise]:
     }
 
 
-def search_of(scenario: Scenario, model: DrawnAgents) -> LevelSearch:
+def search_of(scenario: Scenario, model: Agents) -> LevelSearch:
     """The search for the scenario's best level, over `agents_of(scenario)`."""
     return LevelSearch(
         values=model.values,
@@ -52,4 +144,9 @@ def search_of(scenario: Scenario, model: DrawnAgents) -> LevelSearch:
         offered_load=scenario.offered_load,
         lowest=scenario.min_agents,
         highest=scenario.max_agents,
+        given=model.most,
     )
+
+
+def _per_second(rates_per_hour: Sequence[float]) -> tuple[float, ...]:
+    return tuple(rate / 3600 for rate in rates_per_hour)

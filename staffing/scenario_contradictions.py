@@ -7,6 +7,7 @@ from typing import Any
 from staffing.field_kinds import Problem, written
 
 LARGEST_LOAD = 1e6  # erlangs
+MOST_GIVEN = 10_000  # agents, as in `staffing.models.given_agents`
 LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
 
 
@@ -80,6 +81,12 @@ def _roster(values: Mapping[str, Any]) -> Iterator[Problem]:
             ("min_agents", "roster"),
             f"min_agents = {fewest} must be at most {len(rates)}, the agents of the fixed roster in "
             "observed_rates_per_hour; give less, or more rates",
+        )
+    if fixed and rates is not None and len(rates) > MOST_GIVEN:
+        yield Problem(
+            ("observed_rates_per_hour", "roster"),
+            f"observed_rates_per_hour has {len(rates)} rates; with roster = 'fixed' at most {MOST_GIVEN} can be "
+            "answered for; leave out roster, to take them as a sample of agents",
         )
     most = values.get("max_agents")
     if most is not None and fewest > most:

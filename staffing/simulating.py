@@ -6,7 +6,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.agents import Agents
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.models.simulation.warm_up import warm_up_calls
 
@@ -18,20 +18,19 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def simulation_of(model: DrawnAgents, agents: int, *, around: int, seed: int) -> SharedQueueSimulation:
+def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> SharedQueueSimulation:
     """A simulation of the queue with `agents` agents, at most one more than `around`.
 
     Simulations with the same `around` and seed serve the same callers, and their rosters share their agents, so
     their costs can be compared pair by pair.
     """
-    callers, law = model.callers, model.law
+    callers, draw = model.callers, model.rosters(around)
 
     def rosters(size: int, generator: np.random.Generator) -> NDArray[np.float64]:
-        # Those whom all have in common, then the last two one by one: strata in each keep every level's capacity even.
-        sizes = (max(around - 1, 0), 1, 1)
-        return np.hstack([law.rosters(n, size, generator, strata=True) for n in sizes])[:, :agents]
+        return draw(size, generator)[:, :agents]
 
-    warm_up = int(warm_up_calls(np.full(around, law.mean), callers.arrival_rate, callers.abandonment_rate))
+    typical = np.full(around, model.mean_rate)
+    warm_up = int(warm_up_calls(typical, callers.arrival_rate, callers.abandonment_rate))
     size, stretch = _batch(warm_up)
     return SharedQueueSimulation(
         arrival_rate=callers.arrival_rate,

@@ -12,30 +12,34 @@ from staffing.levels import Levels
 from staffing.models.errors import Infeasible
 from staffing.models.regime import classify, regime_probabilities, safety
 from staffing.plan import StaffingPlan
-from staffing.question import search_of
+from staffing.question import Averaging, law_of, search_of
 from staffing.scenario import Scenario
 
 _LEVELS_EACH_SIDE = 6
 
 
-def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun: float) -> StaffingPlan:
+def plan_of(
+    scenario: Scenario, averaging: Averaging, *, check_seconds: float | None, begun: float
+) -> StaffingPlan:
     """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
     _refuse_infinite_means(scenario)
-    levels = Levels(scenario)
+    levels = Levels(scenario, averaging)
     search = search_of(scenario, levels.model)
     agents = search.best()
-    surroundings = range(max(agents - _LEVELS_EACH_SIDE, 0), agents + _LEVELS_EACH_SIDE + 1)
-    curve = Curve(scenario, [levels.level(n) for n in surroundings])
-    lam, law = scenario.arrival_rate, levels.model.law
+    model, lam = levels.model, scenario.arrival_rate
+    end = agents + _LEVELS_EACH_SIDE if model.most is None else min(agents + _LEVELS_EACH_SIDE, model.most)
+    curve = Curve(scenario, [levels.level(n) for n in range(max(agents - _LEVELS_EACH_SIDE, 0), end + 1)])
     check = None
     if check_seconds is not None and lam > 0:
-        check = check_level(levels, agents, seed=seed, seconds=check_seconds)
+        check = check_level(levels, agents, seed=averaging.seed, seconds=check_seconds)
     return StaffingPlan(
         scenario=scenario,
         level=curve.at(agents),
         curve=curve,
-        regime=classify(safety(lam, law.mean, agents * law.mean)) if lam > 0 else "QD",
-        regime_probabilities=regime_probabilities(lam, law, agents)
+        regime=classify(safety(lam, model.mean_rate, model.mean_capacity(agents))) if lam > 0 else "QD",
+        regime_probabilities=regime_probabilities(
+            lam, model.mean_rate, lambda capacity: model.capacity_cdf(agents, capacity)
+        )
         if lam > 0
         else {"QD": 1.0, "QED": 0.0, "ED": 0.0},
         binding=binding_of(search, agents),
@@ -45,7 +49,7 @@ def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun
         warnings=scenario.warnings(),
         provenance={
             "version": version("staffing"),
-            "seed": seed,
+            "seed": averaging.seed,
             "method": curve.at(agents).performance.method,
             "seconds": time.perf_counter() - begun,
         },
@@ -54,7 +58,10 @@ def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun
 
 def _refuse_infinite_means(scenario: Scenario) -> None:
     """Callers who never give up and agents who differ: at every level some roster's queue grows without end."""
-    if scenario.mean_patience_seconds < math.inf or scenario.rate_cv == 0 or scenario.calls_per_hour == 0:
+    if scenario.mean_patience_seconds < math.inf or scenario.calls_per_hour == 0:
+        return
+    law = law_of(scenario)
+    if law.alike or law.lowest > 0:
         return
     wants = [
         f"{name} = {value:g}"

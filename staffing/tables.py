@@ -20,6 +20,7 @@ _COLUMNS = {
     "mean_queue": "mean_queue_callers",
     "occupancy": "occupancy_fraction",
 }
+_FRACTIONS = tuple(measure for measure, column in _COLUMNS.items() if column.endswith("_fraction"))
 _SPREAD = ("service_level_offered", "abandonment_probability", "mean_wait")
 """Measures whose 5 and 95% points over rosters have columns of their own."""
 # A spreadsheet takes a cell that starts like this for a formula.
@@ -51,6 +52,9 @@ def row_of(name: str, level: Level) -> dict[str, Any]:
     row["share_of_rosters_missing_any_promise_fraction"] = rosters.share_missing_any
     row["share_of_rosters_unstable_fraction"] = rosters.share_unstable
     row["method"] = p.method
+    row["method_error_of_fractions"] = max(
+        (error for m in _FRACTIONS if isinstance(error := p.method_error[m], float)), default=0.0
+    )
     return row
 
 

@@ -15,6 +15,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _DROPS = np.array([0.3, 1.2, 3.0, 6.0, 11.0, 18.0, 27.0, 40.0])
 # The row of a queue that grows without end; the busy agents are all there are.
 _OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, np.nan, -np.inf])
+# A power of two, so that a change of scale loses nothing.
+_LARGE = 2.0**600
+_SMALL = 1.0 / _LARGE
 _LOG_BIG = 280.0 * math.log(10.0)
 
 
@@ -410,6 +413,62 @@ def roster_row(
     """The row of `join` for these agents exactly."""
     full, total, idle = roster_idle_sums(rates, lam)
     join(lam, rates.sum(), theta, threshold, rates.size, full, total, idle, out)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def roster_levels(
+    lam: float,
+    rates: NDArray[np.float64],
+    theta: float,
+    threshold: float,
+    first: int,
+    out: NDArray[np.float64],
+) -> None:
+    """The rows of `join` for the first n agents of each roster exactly, n = `first`, `first` + 1, ...
+
+    `rates` has a row per agent and a column per roster, `out` the shape (levels, rosters, columns). Another agent of
+    rate mu turns the weights a_i into a_i + i (mu / lam) a_(i-1), so all levels together cost what the last one does.
+    Rosters are a column each so that every step is the same for all of them.
+    """
+    agents = first + out.shape[0] - 1
+    rosters = rates.shape[1]
+    weights = np.zeros((agents + 1, rosters))
+    weights[0] = 1.0
+    full = np.ones(rosters)
+    capacity = np.zeros(rosters)
+    total = np.zeros(rosters)
+    idle = np.zeros(rosters)
+    step = np.empty(rosters)
+    lowest = 0
+    for n in range(agents + 1):
+        if n > 0:
+            for r in range(rosters):
+                capacity[r] += rates[n - 1, r]
+                step[r] = rates[n - 1, r] / lam
+                total[r] = 0.0
+                idle[r] = 0.0
+            for i in range(n, lowest, -1):
+                for r in range(rosters):
+                    a = weights[i, r] + i * step[r] * weights[i - 1, r]
+                    weights[i, r] = a
+                    total[r] += a
+                    idle[r] += i * a
+            shrunk = False
+            for r in range(rosters):
+                if total[r] > _LARGE:
+                    shrunk = True
+                    full[r] *= _SMALL
+                    total[r] *= _SMALL
+                    idle[r] *= _SMALL
+                    for i in range(lowest, n + 1):
+                        # What is left out is nothing, and would be computed slowly, one subnormal number after another.
+                        a = weights[i, r] * _SMALL
+                        weights[i, r] = a if a > 1e-290 else 0.0
+            while shrunk and weights[lowest].max() == 0.0:
+                lowest += 1
+        if n >= first:
+            for r in range(rosters):
+                join(lam, capacity[r], theta, threshold, n, full[r], total[r], idle[r], out[n - first, r])
 
 
 @njit(cache=True, error_model="numpy")

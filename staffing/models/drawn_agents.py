@@ -3,14 +3,18 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
-from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
-from staffing.models.rate_laws import GammaRates
+from staffing.models.closure_error import closure_error
+from staffing.models.performance import MEASURES, Performance, Spread, Sums, performance
+from staffing.models.rate_laws import RateLaw
 from staffing.models.score_nodes import FARTHEST, score_nodes
 from staffing.models.shared_queue import (
     EXACT,
@@ -19,10 +23,12 @@ from staffing.models.shared_queue import (
     Vector,
     averaged_measures,
     closure_rows,
+    measures_by_roster,
 )
 
 _QUEUE = Sums._fields.index("queue")
 _ANSWERED_WAIT = Sums._fields.index("answered_wait")
+_POINTS = ndtri(np.array([0.05, 0.5, 0.95]))
 _BRACKETS = np.array([-FARTHEST, -3.0, -1.5, -0.5, 0.5, 1.5, 3.0, FARTHEST])
 
 
@@ -39,25 +45,30 @@ class DrawnAgents:
     ----------
     callers : Callers
         What is offered.
-    law : GammaRates
+    law : RateLaw
         The law of one agent's rate, per the same unit of time. With CV 0 the answer is Erlang A, exactly.
     """
 
+    most: ClassVar[int | None] = None
+
     callers: Callers
-    law: GammaRates
+    law: RateLaw
     _averages: dict[int, tuple[Vector, Vector, Vector]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    _marks: dict[int, list[dict[str, float]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _marks: dict[int, dict[str, Vector]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def mean_rate(self) -> float:
+        """Mean rate of an agent."""
+        return self.law.mean
 
     def values(self, agents: int) -> dict[str, float]:
         """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
         n = count("agents", agents)
-        rows, capacities, weights = self._average(n)
-        return averaged_measures(self.callers, n, rows, capacities, weights)
+        rows, _, weights = self._average(n)
+        return averaged_measures(self.callers, n, rows, self.mean_capacity(n), weights)
 
     def performance(self, agents: int) -> Performance:
         """Call-weighted mean performance over rosters of this many agents, with its spread over rosters.
@@ -73,57 +84,86 @@ class DrawnAgents:
         n = count("agents", agents)
         rows, capacities, weights = self._average(n)
         alike = self.law.alike or n == 0
-        values = averaged_measures(self.callers, n, rows, capacities, weights)
+        values = averaged_measures(self.callers, n, rows, self.mean_capacity(n), weights)
         return performance(
             values,
             method=self._classic if alike else "gamma closure",
-            method_error=EXACT if alike or n == 1 else self._closure_error(values),
+            method_error=EXACT if alike else closure_error(self.law, n, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
             wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy()),
             spread={} if alike else self.spread(n),
         )
 
-    def at_scores(self, agents: int, scores: Vector) -> list[dict[str, float]]:
-        """Every measure for rosters whose capacity has these normal scores."""
+    def at_scores(self, agents: int, scores: Vector) -> dict[str, Vector]:
+        """Every measure for rosters whose capacity has these normal scores, as arrays."""
         capacities = self.law.capacity_at_score(agents, scores)
         rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
-        one = np.ones(1)
-        return [
-            averaged_measures(self.callers, agents, rows[j : j + 1], capacities[j : j + 1], one)
-            for j in range(capacities.size)
-        ]
+        return measures_by_roster(self.callers, agents, rows, capacities)
 
     def spread(self, agents: int) -> Mapping[str, Spread]:
         """The 5, 50 and 95% points of every measure over rosters."""
-        points = self.at_scores(agents, ndtri(np.array([0.05, 0.5, 0.95])))
-        return {m: Spread(*sorted(point[m] for point in points)) for m in MEASURES}
+        points = self.at_scores(agents, _POINTS)
+        return {m: Spread(*sorted(points[m].tolist())) for m in MEASURES}
 
-    def share_of_rosters(self, agents: int, fails: Callable[[Mapping[str, float]], float]) -> float:
-        """The share of rosters for which `fails` is positive; `fails` must fall as capacity grows."""
+    def spread_of(self, agents: int, figure: OfRoster) -> Spread:
+        """The 5, 50 and 95% points over rosters of a figure that falls, or rises, as capacity grows."""
+        points = self.at_scores(agents, _POINTS)
+        return Spread(*sorted(np.broadcast_to(figure(points), _POINTS.shape).tolist()))
+
+    def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
+        """The share of rosters that fail each test, and that of those which fail any.
+
+        A roster fails if the test is positive, or its queue grows without end. Tests must fall as capacity grows: then
+        one capacity decides them all, and the worst test is failed by all that fail any.
+        """
         n = count("agents", agents)
-
-        # A few scores at once, the same for every measure, bracket the one at which it crosses its limit.
-        if n not in self._marks:
-            self._marks[n] = self.at_scores(n, _BRACKETS)
-        known = {z: fails(values) for z, values in zip(_BRACKETS, self._marks[n], strict=True)}
-        low = max((z for z, value in known.items() if value > 0), default=None)
-        if low is None:
-            return 0.0
-        high = min((z for z, value in known.items() if z > low), default=None)
-        if high is None:
-            return 1.0
-
-        def excess(z: float) -> float:
-            return known[z] if z in known else fails(self.at_scores(n, np.array([z]))[0])
-
-        return float(ndtr(brentq(excess, low, high, xtol=1e-6)))
+        unstable = self.unstable_share(n)
+        shares = {name: max(self._share_failing(n, fails), unstable) for name, fails in tests.items()}
+        return shares, max(shares.values(), default=0.0)
 
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end."""
         if self.callers.abandonment_rate > 0:
             return 0.0
         return self.law.capacity_cdf(agents, self.callers.arrival_rate)
+
+    def endless(self, agents: int) -> bool:
+        """Whether a roster at or below the load is possible, if rarely, so that the mean wait is infinite."""
+        return self.callers.abandonment_rate == 0 and agents * self.law.lowest <= self.callers.arrival_rate
+
+    def mean_capacity(self, agents: int) -> float:
+        """Agents times their mean rate."""
+        return agents * self.law.mean
+
+    def capacity_cdf(self, agents: int, capacity: float) -> float:
+        """The share of rosters with at most this capacity."""
+        return self.law.capacity_cdf(agents, capacity)
+
+    def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
+        """Draws of rosters of `around` + 1 agents, the last two drawn apart: even at each of the last three sizes."""
+
+        def draw(size: int, generator: np.random.Generator) -> NDArray[np.float64]:
+            sizes = (max(around - 1, 0), 1, 1)
+            return np.hstack([self.law.rosters(n, size, generator, strata=True) for n in sizes])
+
+        return draw
+
+    def _share_failing(self, agents: int, fails: OfRoster) -> float:
+        # A few scores at once, the same for every measure, bracket the one at which it crosses its limit.
+        if agents not in self._marks:
+            self._marks[agents] = self.at_scores(agents, _BRACKETS)
+        failing = np.flatnonzero(fails(self._marks[agents]) > 0)
+        if failing.size == 0:
+            return 0.0
+        last = failing[-1]
+        if last == _BRACKETS.size - 1:
+            return 1.0
+
+        def excess(z: float) -> float:
+            return float(fails(self.at_scores(agents, np.array([z])))[0])
+
+        return float(ndtr(brentq(excess, _BRACKETS[last], _BRACKETS[last + 1], xtol=1e-6)))
 
     @property
     def _classic(self) -> str:
@@ -135,35 +175,10 @@ class DrawnAgents:
             return self._averages[agents]
         capacities, weights = self._nodes(agents)
         rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
-        if self.callers.abandonment_rate == 0 and capacities.size > 1:
-            # A roster at or below the load is always possible, if rarely, and its queue grows without end.
+        if self.endless(agents) and capacities.size > 1:
             rows[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
         self._averages[agents] = rows, capacities, weights
         return self._averages[agents]
-
-    def _closure_error(self, values: Mapping[str, float]) -> dict[str, MethodError]:
-        """Bounds on the closure's bias, from exact rosters of 1 to 200 agents at CV up to 1, loads .1 to 2.
-
-        Given the capacity, the closure errs in P(wait) alone: the wait of those who wait is exact.
-        """
-        c2 = self.law.cv**2
-        size = c2 * c2 / (1 + 4 * c2)
-        waits = min(0.05 * size, values["wait_probability"])
-        per_wait = 2 * waits / values["wait_probability"] if waits > 0 else 0.0
-        error: dict[str, MethodError] = {
-            measure: 0.05 * size for measure in MEASURES if measure.startswith("service_level")
-        }
-        for measure in ("mean_wait", "mean_wait_answered", "mean_queue"):
-            error[measure] = per_wait * values[measure] if math.isfinite(values[measure]) else "exact"
-        lost = min(0.03 * size, values["abandonment_probability"])
-        return error | {
-            "wait_probability": waits,
-            "abandonment_probability": lost,
-            "blocking_probability": "exact",
-            "occupancy": 0.3 * size,
-            "capacity_utilisation": lost,
-            "throughput": lost * self.callers.arrival_rate,
-        }
 
     def _nodes(self, agents: int) -> tuple[Vector, Vector]:
         """Capacities and weights of the average over rosters."""

@@ -1,14 +1,18 @@
 """What callers and agents experience: one record for every method, exact, approximate or simulated."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from staffing.models.arguments import number
 from staffing.models.errors import ScenarioError
 
+Values = TypeVar("Values", float, NDArray[np.float64])
 MethodError = float | Literal["exact", "unknown"]
 
 MEASURES = (
@@ -155,41 +159,47 @@ class Performance:
 
 
 def measures(
-    sums: Sequence[float],
-    *,
-    arrival_rate: float,
-    agents: int,
-    capacity: float,
-    blocked: float = 0.0,
-) -> dict[str, float]:
+    sums: Sequence[Values], *, arrival_rate: float, agents: int, capacity: Values, blocked: float = 0.0
+) -> dict[str, Values]:
     """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
 
     Without calls nobody waits and the service level is 1. Without agents, calls find none of them free:
     occupancy and utilisation are 1, their limit for ever fewer agents.
-    `capacity` is the (mean) sum of the agents' rates.
+    `capacity` is the (mean) sum of the agents' rates. Sums and capacity may be arrays, of one roster each.
     """
-    waits, queue, lost, answered_wait, in_time, late, busy, answered = (float(s) for s in sums)
+    waits, queue, lost, answered_wait, in_time, late, busy, answered = sums
     throughput = arrival_rate * answered
     # Fewer and fewer agents get busier and busier; nobody is their limit, unless there is nothing to do.
     nobody = 1.0 if arrival_rate > 0 else 0.0
     return {
         "wait_probability": _share(waits),
-        "mean_wait": queue / arrival_rate if arrival_rate > 0 else 0.0,
-        "mean_wait_answered": answered_wait / answered if answered > 0 else float("inf"),
+        "mean_wait": queue / arrival_rate if arrival_rate > 0 else 0.0 * queue,
+        "mean_wait_answered": _ratio(answered_wait, answered, math.inf),
         "mean_queue": queue,
         "abandonment_probability": _share(lost),
-        "blocking_probability": _share(blocked),
+        "blocking_probability": _share(blocked + 0.0 * waits),
         "service_level_offered": _share(in_time),
-        "service_level_answered": _share(in_time / answered) if answered > 0 else 0.0,
+        "service_level_answered": _share(_ratio(in_time, answered, 0.0)),
         "service_level_virtual": _share(1.0 - late),
-        "occupancy": _share(busy / agents) if agents else nobody,
-        "capacity_utilisation": _share(throughput / capacity) if capacity > 0 else nobody,
+        "occupancy": _share(busy / agents if agents else nobody + 0.0 * busy),
+        "capacity_utilisation": _share(_ratio(throughput, capacity, nobody)),
         "throughput": throughput,
     }
 
 
-def _share(value: float) -> float:
+def _ratio(part: Values, whole: Values, otherwise: float) -> Values:
+    """part / whole where whole is above 0."""
+    if isinstance(part, np.ndarray):
+        result = np.full(part.shape, otherwise)
+        np.divide(part, whole, out=result, where=np.asarray(whole) > 0)
+        return result
+    return part / whole if whole > 0 else otherwise
+
+
+def _share(value: Values) -> Values:
     """A share that rounding may have carried past its ends."""
+    if isinstance(value, np.ndarray):
+        return np.clip(value, 0.0, 1.0)
     return min(max(value, 0.0), 1.0)
 
 

@@ -1,10 +1,8 @@
 """Quality-driven, balanced or efficiency-driven: the regime of a roster, and its chances before the roster is known."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
-
-from staffing.models.rate_laws import GammaRates
 
 Regime = Literal["QD", "QED", "ED"]
 
@@ -20,16 +18,13 @@ def classify(beta: float, *, bound: float = 2.0) -> Regime:
 
 
 def regime_probabilities(
-    arrival_rate: float, law: GammaRates, agents: int, *, bound: float = 2.0
+    arrival_rate: float, mean_rate: float, capacity_cdf: Callable[[float], float], *, bound: float = 2.0
 ) -> Mapping[Regime, float]:
-    """The chances of the three regimes over rosters of `agents` agents; arrival_rate > 0.
+    """The chances of the three regimes over rosters; arrival_rate > 0.
 
-    Exact for the law of capacity: beta_S is a function of the capacity alone.
+    Exact for the law of capacity, whose distribution function is given: beta_S is a function of the capacity alone.
     """
-    if law.alike:
-        certain = classify(safety(arrival_rate, law.mean, agents * law.mean), bound=bound)
-        return {"QD": float(certain == "QD"), "QED": float(certain == "QED"), "ED": float(certain == "ED")}
-    step = bound * math.sqrt(arrival_rate * law.mean)
-    low = law.capacity_cdf(agents, arrival_rate - step)
-    high = law.capacity_cdf(agents, arrival_rate + step)
+    step = bound * math.sqrt(arrival_rate * mean_rate)
+    # A capacity on the bound itself, as a certain one may be, is balanced.
+    low, high = capacity_cdf((arrival_rate - step) * (1 - 1e-11)), capacity_cdf(arrival_rate + step)
     return {"QD": 1.0 - high, "QED": high - low, "ED": low}

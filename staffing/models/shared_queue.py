@@ -107,6 +107,21 @@ def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -
     return rows
 
 
+def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:
+    """Rows of sums of the first n agents of each roster, exactly; shape (levels, rosters, COLUMNS).
+
+    `rates` has a row per agent, at least as many as the last level, and a column per roster.
+    """
+    rows = np.empty((len(levels), rates.shape[1], COLUMNS))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+    else:
+        _kernels.roster_levels(
+            callers.arrival_rate, rates, callers.abandonment_rate, callers.threshold, levels.start, rows
+        )
+    return rows
+
+
 def roster_row(callers: Callers, rates: Vector) -> Vector:
     """The row of sums of exactly these agents; shape (1, COLUMNS)."""
     rows = np.empty((1, COLUMNS))
@@ -119,14 +134,24 @@ def roster_row(callers: Callers, rates: Vector) -> Vector:
 
 
 def averaged_measures(
-    callers: Callers, agents: int, rows: Vector, capacities: Vector, weights: Vector
+    callers: Callers, agents: int, rows: Vector, capacity: float, weights: Vector
 ) -> dict[str, float]:
-    """Every measure, call-weighted, from rows of sums averaged with these weights."""
+    """Every measure, call-weighted, from rows of sums averaged with these weights; `capacity` is the mean."""
     return measures(
         (weights @ rows[:, :-1]).tolist(),
         arrival_rate=callers.arrival_rate,
         agents=agents,
-        capacity=float(weights @ capacities),
+        capacity=capacity,
+    )
+
+
+def measures_by_roster(callers: Callers, agents: int, rows: Vector, capacities: Vector) -> dict[str, Vector]:
+    """Every measure of each row's roster, as arrays of the capacities' shape."""
+    return measures(
+        [rows[..., column] for column in range(COLUMNS - 1)],
+        arrival_rate=callers.arrival_rate,
+        agents=agents,
+        capacity=capacities,
     )
 
 
@@ -143,7 +168,7 @@ def shared_queue(
 ) -> Performance:
     """`Performance` of the average over rows of sums."""
     return performance(
-        averaged_measures(callers, agents, rows, capacities, weights),
+        averaged_measures(callers, agents, rows, float(weights @ capacities), weights),
         method=method,
         method_error=method_error,
         time_unit=callers.time_unit,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from staffing.models.performance import Values
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -22,17 +24,19 @@ class Costs:
     waiting: float = 0.0
     losing: float = 0.0
 
-    def parts(self, agents: int, values: Mapping[str, float]) -> dict[str, float]:
-        """Cost per hour by cause; a cause without a price costs nothing, however long the queue."""
+    def parts(self, agents: int, values: Mapping[str, Values]) -> dict[str, Values]:
+        """Cost per hour by cause, of one roster or of arrays of them; a cause without a price costs nothing."""
+        lost = values["abandonment_probability"]
         return {
-            "agents": self.agent * agents,
-            "waiting": self.waiting * values["mean_queue"] if self.waiting else 0.0,
-            "abandonment": self.losing * values["abandonment_probability"] if self.losing else 0.0,
+            "agents": self.agent * agents + 0.0 * lost,
+            "waiting": self.waiting * values["mean_queue"] if self.waiting else 0.0 * lost,
+            "abandonment": self.losing * lost,
         }
 
-    def total(self, agents: int, values: Mapping[str, float]) -> float:
+    def total(self, agents: int, values: Mapping[str, Values]) -> Values:
         """Cost per hour."""
-        return sum(self.parts(agents, values).values())
+        parts = self.parts(agents, values)
+        return parts["agents"] + parts["waiting"] + parts["abandonment"]
 
     @property
     def trade_off(self) -> bool:

@@ -1,7 +1,8 @@
 """The cheapest number of agents that keeps every promise, by exact search over whole numbers."""
 
+import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from staffing.models.errors import Infeasible
@@ -20,7 +21,8 @@ class LevelSearch:
     """A search for the best level of one shared queue.
 
     In one shared queue another agent never hurts a caller, so promises are kept from some level on, which bisection
-    finds. The cost is convex from the fourth agent on, as far as measured; below that every level is looked at.
+    finds. The cost is convex from the fourth agent on, as far as measured; below that every level is looked at. Where
+    the agents are given, slow ones may come before fast ones, neither holds, and every level is looked at.
 
     Parameters
     ----------
@@ -34,6 +36,8 @@ class LevelSearch:
         Erlangs; where the search starts.
     lowest, highest : int
         Levels allowed; `highest` None for no limit.
+    given : int, optional
+        Agents there are, if they are given one by one.
     """
 
     values: Callable[[int], Values]
@@ -42,6 +46,7 @@ class LevelSearch:
     offered_load: float
     lowest: int = 0
     highest: int | None = None
+    given: int | None = None
     _seen: dict[int, Values] = field(default_factory=dict, init=False)
 
     def at(self, agents: int) -> Values:
@@ -62,16 +67,18 @@ class LevelSearch:
         Infeasible
             If none do; the text names the promises broken at the most agents allowed, and by how much.
         """
-        most = self.highest if self.highest is not None else MOST
-        least = first_true(
-            lambda n: all(promise.kept(self.at(n)) for promise in self.promises.values()),
-            lowest=self.lowest,
-            highest=most,
-            start=math.ceil(self.offered_load),
-            step=self._step,
-        )
+        if self.given is not None:
+            least = next(filter(self._keeps, range(self.lowest, self._most + 1)), None)
+        else:
+            least = first_true(
+                self._keeps,
+                lowest=self.lowest,
+                highest=self._most,
+                start=math.ceil(self.offered_load),
+                step=self._step,
+            )
         if least is None:
-            raise Infeasible(self._why_not(most))
+            raise Infeasible(self._why_not(self._most))
         return least
 
     def best(self) -> int:
@@ -85,15 +92,21 @@ class LevelSearch:
         least = self.least_keeping()
         if not self.costs.trade_off:
             return least
-        first = least
-        while math.isinf(self.cost(first)):
-            if self.highest is not None and first >= self.highest:
-                raise Infeasible(
-                    f"max_agents = {self.highest}: at that level the queue grows without end, since "
-                    f"{self.offered_load:.6g} erlangs are offered and callers never give up"
-                )
-            first = max(first + 1, math.floor(self.offered_load))
-            first = min(first, self.highest) if self.highest is not None else first
+        first = first_true(
+            lambda n: math.isfinite(self.cost(n)),
+            lowest=least,
+            highest=self._most,
+            start=least,
+            step=self._step,
+        )
+        if first is None:
+            limit = f"max_agents = {self._most}" if self._most == self.highest else f"{self._most:,} agents"
+            raise Infeasible(
+                f"{limit}: at that level the queue grows without end, since "
+                f"{self.offered_load:.6g} erlangs are offered and callers never give up"
+            )
+        if self.given is not None:
+            return self._cheapest(n for n in range(first, self._most + 1) if self._keeps(n))
         most = self._dearest(first)
         few = range(first, min(first + 4, most + 1))
         turn = first_true(
@@ -103,11 +116,18 @@ class LevelSearch:
             start=math.ceil(self.offered_load),
             step=self._step,
         )
-        best = first
-        for n in (*few[1:], few[-1] if turn is None else turn):
-            if self._cheaper(n, best):
-                best = n
-        return best
+        return self._cheapest((*few, few[-1] if turn is None else turn))
+
+    @property
+    def _most(self) -> int:
+        return min(limit for limit in (self.highest, self.given, MOST) if limit is not None)
+
+    def _keeps(self, n: int) -> bool:
+        return all(promise.kept(self.at(n)) for promise in self.promises.values())
+
+    def _cheapest(self, levels: Iterable[int]) -> int:
+        """The cheapest of some levels in ascending order, the first of those that are equal."""
+        return functools.reduce(lambda best, n: n if self._cheaper(n, best) else best, levels)
 
     def _cheaper(self, n: int, than: int) -> bool:
         """Whether a level costs less than another by more than rounding."""
@@ -115,7 +135,7 @@ class LevelSearch:
 
     def _dearest(self, first: int) -> int:
         """A level beyond which agents alone cost more than everything does at `first`."""
-        limits = [self.highest] if self.highest is not None else []
+        limits = [self._most]
         if self.costs.agent > 0:
             limits.append(first + math.ceil(min(self.cost(first) / self.costs.agent, MOST)))
         return min(limits)
@@ -132,8 +152,8 @@ class LevelSearch:
             for name, p in self.promises.items()
             if not p.kept(values)
         ]
-        if self.highest is None:
+        if most == MOST:
             return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
-        return "\n".join(
-            [*lines, f"max_agents = {self.highest} is not enough: allow more agents or promise less"]
-        )
+        limit = f"max_agents = {most}" if most == self.highest else f"the {most} agents there are"
+        verb = "is" if most == self.highest else "are"
+        return "\n".join([*lines, f"{limit} {verb} not enough: allow more agents or promise less"])

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from staffing.models.performance import Values
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -12,8 +14,8 @@ class Promise:
     limit: float
     at_least: bool
 
-    def shortfall(self, values: Mapping[str, float]) -> float:
-        """By how much the promise is broken; zero or below if it is kept."""
+    def shortfall(self, values: Mapping[str, Values]) -> Values:
+        """By how much the promise is broken, by one roster or each of several; zero or below if it is kept."""
         gap = self.limit - values[self.measure]
         return gap if self.at_least else -gap
 

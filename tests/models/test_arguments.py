@@ -106,9 +106,9 @@ GOOD = {
         lambda agents: DrawnAgents(Callers(9.0, 0.5), GammaRates(1.0, 0.2)).values(agents),
         {"agents": 10},
     ),
-    "share_of_rosters": (
-        lambda agents: DrawnAgents(Callers(9.0, 0.5), GammaRates(1.0, 0.2)).share_of_rosters(
-            agents, lambda values: values["mean_wait"] - 1
+    "shares_failing": (
+        lambda agents: DrawnAgents(Callers(9.0, 0.5), GammaRates(1.0, 0.2)).shares_failing(
+            agents, {"mean_wait": lambda values: values["mean_wait"] - 1}
         ),
         {"agents": 10},
     ),

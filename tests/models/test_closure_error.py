@@ -84,7 +84,9 @@ def biases(n, load, theta, cv, rosters=4000):
         capacities = rates.sum(axis=1)
         exact = np.vstack([roster_row(model.callers, roster) for roster in rates])
         closure = closure_rows(model.callers, n, capacities, cv**2)
-        one, two = (averaged_measures(model.callers, n, rows, capacities, even) for rows in (exact, closure))
+        one, two = (
+            averaged_measures(model.callers, n, rows, capacities.mean(), even) for rows in (exact, closure)
+        )
         gaps.append([one[m] - two[m] for m in MEASURES])
     gaps = np.array(gaps)
     errors = gaps.std(axis=0, ddof=1) / math.sqrt(BATCHES)

@@ -30,6 +30,12 @@ def drawn(n, load, theta, cv, threshold=0.2, mean=1.0):
 # --- published and sampled figures ---
 
 
+def share_failing(model, n, fails):
+    shares, share_failing_any = model.shares_failing(n, {"test": fails})
+    assert shares == {"test": share_failing_any}
+    return share_failing_any
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['agents']}-{row['load']}-{row['quantity']}")
 def test_sampled_figures(row):
     """Within 4 standard errors (false alarm 6e-5 per row, had the rows been drawn anew) and the closure's own error."""
@@ -39,7 +45,7 @@ def test_sampled_figures(row):
     )
     mean, error = float(row["mean"]), float(row["standard_error"])
     if row["quantity"].startswith("share_of_rosters"):
-        share = model.share_of_rosters(n, lambda values: 0.8 - values["service_level_offered"])
+        share = share_failing(model, n, lambda values: 0.8 - values["service_level_offered"])
         assert share == pytest.approx(mean, abs=error)
         return
     performance = model.performance(n)
@@ -47,7 +53,7 @@ def test_sampled_figures(row):
     assert performance.value(row["quantity"]) == pytest.approx(mean, abs=4 * error + bias)
     # The standard deviation over rosters, nearly all of it capacity's, from at least 120 of them: 4 x 6.5%.
     scores, weights = np.polynomial.hermite_e.hermegauss(60)
-    values = np.array([point[row["quantity"]] for point in model.at_scores(n, scores)])
+    values = model.at_scores(n, scores)[row["quantity"]]
     weights /= weights.sum()
     deviation = math.sqrt(weights @ values**2 - (weights @ values) ** 2)
     assert deviation == pytest.approx(float(row["sd_over_rosters"]), rel=0.26)
@@ -97,7 +103,7 @@ def by_brute_quadrature(model, n, panels=1500):
     rows = closure_rows(model.callers, n, capacities, model.law.cv**2)
     if model.callers.abandonment_rate == 0:
         rows[:, [1, 3]] = np.inf
-    return averaged_measures(model.callers, n, rows, capacities, weights)
+    return averaged_measures(model.callers, n, rows, weights @ capacities, weights)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +200,7 @@ def test_spread_is_the_measures_at_quantiles_of_capacity(n, load, theta, cv):
                 model.callers,
                 n,
                 closure_rows(model.callers, n, np.array([s]), cv**2),
-                np.array([s]),
+                s,
                 np.ones(1),
             )[measure]
             for s in law.ppf([0.05, 0.5, 0.95])
@@ -231,25 +237,25 @@ def test_the_share_that_misses_a_promise_by_inversion_on_a_grid(measure, n, thet
     }[measure]
     sign = -1 if measure == "service_level_offered" else 1
     for level in np.quantile(values, [0.1, 0.5, 0.9]):
-        share = model.share_of_rosters(n, lambda v, level=level: sign * (v[measure] - level))
+        share = share_failing(model, n, lambda v, level=level: sign * (v[measure] - level))
         misses = np.count_nonzero(sign * (values - level) > 0)
         assert share == pytest.approx(0.0005 + 0.999 * misses / 2001, abs=1.5 / 2001)
 
 
 def test_shares_that_are_all_or_nothing():
     model = drawn(60, 0.9, 0.5, 0.2)
-    assert model.share_of_rosters(60, lambda values: 1.0) == 1
-    assert model.share_of_rosters(60, lambda values: -1.0) == 0
-    assert model.share_of_rosters(60, lambda values: 0.0) == 0
+    assert share_failing(model, 60, lambda v: np.full_like(v["occupancy"], 1.0)) == 1
+    assert share_failing(model, 60, lambda v: np.full_like(v["occupancy"], -1.0)) == 0
+    assert share_failing(model, 60, lambda v: np.full_like(v["occupancy"], 0.0)) == 0
     alike = drawn(60, 0.9, 0.5, 0.0)
     level = alike.values(60)["service_level_offered"]
-    assert alike.share_of_rosters(60, lambda v: level + 1e-9 - v["service_level_offered"]) == 1
-    assert alike.share_of_rosters(60, lambda v: level - 1e-9 - v["service_level_offered"]) == 0
+    assert share_failing(alike, 60, lambda v: level + 1e-9 - v["service_level_offered"]) == 1
+    assert share_failing(alike, 60, lambda v: level - 1e-9 - v["service_level_offered"]) == 0
 
 
 def test_shares_of_rosters_fall_with_agents():
     model = DrawnAgents(Callers(60.0, 1.5, 1 / 9), GammaRates(1.0, 0.2))
-    shares = [model.share_of_rosters(n, lambda v: 0.8 - v["service_level_offered"]) for n in range(50, 75)]
+    shares = [share_failing(model, n, lambda v: 0.8 - v["service_level_offered"]) for n in range(50, 75)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.999
     assert shares[-1] < 1e-6
@@ -275,7 +281,7 @@ def test_infinite_patience_and_random_rates(n, load, cv):
     spread = performance.spread["mean_wait"]
     assert (spread.high == math.inf) == (model.unstable_share(n) > 0.05)
     assert (spread.low == math.inf) == (model.unstable_share(n) > 0.95)
-    never = model.share_of_rosters(n, lambda values: 1.0 if math.isinf(values["mean_wait"]) else -1.0)
+    never = share_failing(model, n, lambda v: np.where(np.isinf(v["mean_wait"]), 1.0, -1.0))
     assert never == pytest.approx(model.unstable_share(n), abs=1e-6)
 
 
@@ -414,6 +420,6 @@ def test_capacity_never_hurts_a_caller(centre):
     n = centre["n"]
     points = drawn(**centre).at_scores(n, np.linspace(-5, 5, 21))
     for measure in MEASURES:
-        steps = np.diff([point[measure] for point in points])
+        steps = np.diff(points[measure])
         up = measure.startswith("service_level") or measure == "throughput"
         assert np.all(steps >= -1e-9 if up else steps <= 1e-9), measure

@@ -13,6 +13,10 @@ from staffing.models.rate_laws import GammaRates
 from staffing.models.regime import classify, regime_probabilities, safety
 
 
+def chances_of(lam, law, n, **options):
+    return regime_probabilities(lam, law.mean, lambda capacity: law.capacity_cdf(n, capacity), **options)
+
+
 def test_safety_is_capacity_beyond_the_load_in_roots_of_it():
     assert safety(100.0, 1.0, 110.0) == pytest.approx(1)
     assert safety(400.0, 4.0, 380.0) == pytest.approx(-0.5)
@@ -54,11 +58,11 @@ def test_the_bound_is_a_parameter():
 )
 @pytest.mark.parametrize("bound", [0.5, 2.0])
 def test_chances_are_those_of_capacity(n, lam, cv, bound):
-    chances = regime_probabilities(lam, GammaRates(1.0, cv), n, bound=bound)
+    chances = chances_of(lam, GammaRates(1.0, cv), n, bound=bound)
     law = stats.gamma(n / cv**2, scale=cv**2)
     step = bound * math.sqrt(lam)
-    assert chances["QD"] == pytest.approx(law.sf(lam + step), abs=1e-12)
-    assert chances["ED"] == pytest.approx(law.cdf(lam - step), abs=1e-12)
+    assert chances["QD"] == pytest.approx(law.sf(lam + step), abs=1e-10)
+    assert chances["ED"] == pytest.approx(law.cdf(lam - step), abs=1e-10)
     assert sum(chances.values()) == pytest.approx(1, rel=1e-15)
     assert list(chances) == ["QD", "QED", "ED"]
     assert all(0 <= chance <= 1 for chance in chances.values())
@@ -69,7 +73,7 @@ def test_chances_are_shares_of_labels_among_drawn_rosters():
     n, lam, law = 30, 27.0, GammaRates(1.0, 0.6)
     capacity = law.rosters(n, 20_000, np.random.default_rng(6)).sum(axis=1)
     labels = [classify(safety(lam, 1.0, s), bound=0.5) for s in capacity]
-    for label, chance in regime_probabilities(lam, law, n, bound=0.5).items():
+    for label, chance in chances_of(lam, law, n, bound=0.5).items():
         assert chance > 0.02
         share = labels.count(label) / len(labels)
         assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / len(labels)))
@@ -79,14 +83,14 @@ def test_chances_are_shares_of_labels_among_drawn_rosters():
 def test_without_spread_the_chances_are_the_label(n):
     """100 erlangs: beta = -2 at 80 agents and 2 at 120, both balanced."""
     label = classify(safety(100.0, 1.0, float(n)))
-    chances = regime_probabilities(100.0, GammaRates(1.0, 0.0), n)
+    chances = chances_of(100.0, GammaRates(1.0, 0.0), n)
     assert chances == {"QD": 0.0, "QED": 0.0, "ED": 0.0} | {label: 1.0}
 
 
 @given(st.floats(1, 1e4), st.floats(0.05, 1), st.integers(1, 3000))
 def test_more_agents_make_it_more_quality_driven(lam, cv, n):
     law = GammaRates(1.0, cv)
-    one, more = regime_probabilities(lam, law, n), regime_probabilities(lam, law, n + 1)
+    one, more = chances_of(lam, law, n), chances_of(lam, law, n + 1)
     assert more["QD"] >= one["QD"] - 1e-12
     assert more["ED"] <= one["ED"] + 1e-12
 

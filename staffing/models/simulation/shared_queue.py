@@ -235,7 +235,7 @@ class SharedQueueSimulation:
         return np.column_stack([surprises, giving_up]) / totals[:, [kernels.CALLS]]
 
     def _measures(self, totals: NDArray[np.float64], capacity: float) -> dict[str, float]:
-        share = totals / totals[kernels.CALLS]
+        share = (totals / totals[kernels.CALLS]).tolist()
         sums = Sums(
             answered=1.0 - share[kernels.LOST],
             waits=share[kernels.WAITS],
@@ -244,7 +244,7 @@ class SharedQueueSimulation:
             answered_wait=share[kernels.ANSWERED_WAIT],
             answered_in_time=share[kernels.IN_TIME],
             virtually_late=share[kernels.LATE],
-            busy=min(max(totals[kernels.BUSY] / totals[kernels.ELAPSED], 0.0), self.agents),
+            busy=min(max(float(totals[kernels.BUSY] / totals[kernels.ELAPSED]), 0.0), float(self.agents)),
         )
         return measures(sums, arrival_rate=self.arrival_rate, agents=self.agents, capacity=capacity)
 

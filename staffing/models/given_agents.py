@@ -1,0 +1,120 @@
+"""The agents one has, in the order in which they are staffed."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from staffing.models.agents import OfRoster
+from staffing.models.arguments import count
+from staffing.models.errors import ScenarioError
+from staffing.models.performance import Performance, Spread
+from staffing.models.rate_laws import ObservedRates
+from staffing.models.shared_queue import (
+    Callers,
+    Vector,
+    averaged_measures,
+    roster_levels,
+    shared_queue,
+)
+
+MOST_GIVEN = 10_000
+"""All levels up to so many agents take half a second."""
+
+
+class GivenAgents:
+    """A shared queue whose n agents are the first n of those given; exact, with nothing random about them.
+
+    Parameters
+    ----------
+    callers : Callers
+        What is offered.
+    rates : tuple of float
+        Rates of the agents there are, each > 0, per the same unit of time, in the order in which they are staffed.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none or there are more than `MOST_GIVEN`, or a rate is not above zero and finite.
+    """
+
+    def __init__(self, callers: Callers, rates: tuple[float, ...]) -> None:
+        if len(rates) > MOST_GIVEN:
+            raise ScenarioError(
+                f"rates: {len(rates)} are more than {MOST_GIVEN}, the most agents that may be given"
+            )
+        self.callers, self.mean_rate = callers, ObservedRates(rates).mean
+        self._rates = np.array(rates, np.float64)
+
+    @property
+    def most(self) -> int:
+        """As many as were given."""
+        return self._rates.size
+
+    @cached_property
+    def _capacities(self) -> Vector:
+        return np.concatenate([[0.0], np.cumsum(self._rates)])
+
+    def values(self, agents: int) -> dict[str, float]:
+        """Every measure, without the rest of `performance`: for searches."""
+        n = self._count(agents)
+        return averaged_measures(self.callers, n, self._row(n), self.mean_capacity(n), np.ones(1))
+
+    def performance(self, agents: int) -> Performance:
+        """Performance of the first `agents` agents, exactly.
+
+        Raises
+        ------
+        ScenarioError
+            If `agents` is not a whole number from 0 to `most`.
+        """
+        n = self._count(agents)
+        return shared_queue(
+            self.callers, n, self._row(n), self._capacities[n : n + 1], np.ones(1), method="exact roster"
+        )
+
+    def spread_of(self, agents: int, figure: OfRoster) -> Spread:
+        """The one value there is, three times."""
+        value = float(figure(self.values(agents)))
+        return Spread(value, value, value)
+
+    def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
+        """Per test, and for any of them, 1 if it is positive or the queue grows without end, otherwise 0."""
+        values, unstable = self.values(agents), self.unstable_share(agents)
+        shares = {name: max(float(fails(values) > 0), unstable) for name, fails in tests.items()}
+        return shares, max(shares.values(), default=0.0)
+
+    def unstable_share(self, agents: int) -> float:
+        """1 if the queue grows without end, otherwise 0."""
+        endless = self.capacity_cdf(agents, self.callers.arrival_rate)
+        return endless if self.callers.abandonment_rate == 0 else 0.0
+
+    def mean_capacity(self, agents: int) -> float:
+        """Sum of the agents' rates."""
+        return float(self._capacities[self._count(agents)])
+
+    def capacity_cdf(self, agents: int, capacity: float) -> float:
+        """1 if the sum of the agents' rates is at most this, otherwise 0."""
+        return float(self.mean_capacity(agents) <= capacity * (1 + 1e-12))
+
+    def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
+        """The one roster of `around` + 1 agents, or of all there are, again and again."""
+
+        def draw(size: int, generator: np.random.Generator) -> Vector:
+            return np.tile(self._rates[: around + 1], (size, 1))
+
+        return draw
+
+    @cached_property
+    def _rows(self) -> Vector:
+        """Rows of every level; all together cost what the last one does."""
+        return roster_levels(self.callers, self._rates[:, np.newaxis], range(self.most + 1))[:, 0]
+
+    def _row(self, agents: int) -> Vector:
+        return self._rows[agents : agents + 1]
+
+    def _count(self, agents: int) -> int:
+        n = count("agents", agents)
+        if n > self.most:
+            raise ScenarioError(f"agents: {n} are more than the {self.most} whose rates are given")
+        return n

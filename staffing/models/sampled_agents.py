@@ -1,0 +1,247 @@
+"""Agents one has yet to get, without approximation: many rosters, each by its exact law."""
+
+import math
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from staffing.models.agents import OfRoster
+from staffing.models.arguments import count
+from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.latin_hypercube import LatinHypercube
+from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
+from staffing.models.rate_laws import RateLaw
+from staffing.models.shared_queue import (
+    COLUMNS,
+    Callers,
+    QueueWaits,
+    Vector,
+    closure_rows,
+    measures_by_roster,
+    roster_levels,
+    roster_row,
+)
+
+MOST_EXACT = 2000
+"""Above so many agents the closure answers; its error has vanished there, and the exact law takes long."""
+FEWEST_ROSTERS = 100
+GROUPS = 20
+ERRORS = 4
+"""Standard errors that the stated error of a mean over rosters is."""
+_QUEUE = Sums._fields.index("queue")
+_ANSWERED_WAIT = Sums._fields.index("answered_wait")
+_TOGETHER = 16
+_ROWS = 32_000
+
+
+class SampledAgents:
+    """A shared queue whose agents are a fresh draw from a law of rates, averaged over rosters drawn evenly.
+
+    Every roster is answered by its exact law, so only the draw of the rosters leaves an error, which their independent
+    groups tell. Quantiles and shares over rosters are those of the rosters drawn: a share p is known to
+    sqrt(p (1 - p) / rosters), 0.016 at most for a thousand. Above `MOST_EXACT` agents the closure answers, and one
+    exact roster tells its error.
+
+    Parameters
+    ----------
+    callers : Callers
+        What is offered.
+    law : RateLaw
+        The law of one agent's rate, per the same unit of time.
+    rosters : int
+        Rosters to draw, >= `FEWEST_ROSTERS`; rounded up to a multiple of 20.
+    seed : int
+        Seed of the draw, >= 0. All levels have the rosters' first agents in common.
+    workers : int
+        Threads, >= 1. The results do not depend on it.
+    report : callable, optional
+        Called with the number of rosters done, again and again, from any thread.
+    """
+
+    most = None
+
+    def __init__(
+        self,
+        callers: Callers,
+        law: RateLaw,
+        *,
+        rosters: int = 1000,
+        seed: int = 0,
+        workers: int = 1,
+        report: Callable[[int], None] | None = None,
+    ) -> None:
+        self.callers, self.law, self.mean_rate = callers, law, law.mean
+        self.closure = DrawnAgents(callers, law)
+        self._size = -(-rosters // GROUPS)
+        self._seed = seed
+        self._draw = LatinHypercube(law, groups=GROUPS, size=self._size, seed=self._seed)
+        self._workers, self._report = workers, report
+        self._width = max(_ROWS // self.drawn, 1)
+        self._blocks: dict[int, Vector] = {}
+
+    @property
+    def drawn(self) -> int:
+        """Rosters drawn."""
+        return GROUPS * self._size
+
+    def values(self, agents: int) -> dict[str, float]:
+        """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
+        n = count("agents", agents)
+        if n > MOST_EXACT:
+            return self.closure.values(n)
+        means = self._means(n, self._rows(n)[np.newaxis], self._capacities(n)[np.newaxis])
+        return {measure: float(value[0]) for measure, value in means.items()}
+
+    def performance(self, agents: int) -> Performance:
+        """Call-weighted mean performance over rosters of this many agents, with its spread over rosters.
+
+        `method_error` is four standard errors of the mean over rosters, `standard_errors` has those.
+
+        Raises
+        ------
+        ScenarioError
+            If `agents` is not a whole number of at least 0.
+        """
+        n = count("agents", agents)
+        if n > MOST_EXACT:
+            return self._cross_checked(n)
+        rows, capacities = self._rows(n), self._capacities(n)
+        groups = self._means(n, rows.reshape(GROUPS, self._size, -1), capacities.reshape(GROUPS, -1))
+        errors = {
+            measure: float(np.std(value, ddof=1)) / math.sqrt(GROUPS) if np.isfinite(value).all() else 0.0
+            for measure, value in groups.items()
+        }
+        return performance(
+            self.values(n),
+            method=f"exact law of {self.drawn} rosters",
+            method_error={
+                measure: "exact" if n == 0 or measure == "blocking_probability" else ERRORS * error
+                for measure, error in errors.items()
+            },
+            time_unit=self.callers.time_unit,
+            threshold=self.callers.threshold,
+            wait_law=QueueWaits(
+                self.callers, capacities, np.full(self.drawn, 1 / self.drawn), rows[:, -1].copy()
+            ),
+            standard_errors=errors,
+            spread={} if n == 0 else {m: _spread(value) for m, value in self.by_roster(n).items()},
+        )
+
+    def by_roster(self, agents: int) -> dict[str, Vector]:
+        """Every measure of each roster, in the order drawn; at most `MOST_EXACT` agents."""
+        return measures_by_roster(self.callers, agents, self._rows(agents), self._capacities(agents))
+
+    def spread_of(self, agents: int, figure: OfRoster) -> Spread:
+        """The 5, 50 and 95% points of a figure over rosters."""
+        if agents > MOST_EXACT:
+            return self.closure.spread_of(agents, figure)
+        return _spread(figure(self.by_roster(agents)))
+
+    def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
+        """The share of rosters that fail each test, and that of those which fail any.
+
+        A roster fails if the test is positive, or its queue grows without end.
+        """
+        n = count("agents", agents)
+        if n > MOST_EXACT:
+            return self.closure.shares_failing(n, tests)
+        values = self.by_roster(n)
+        failing = {name: (fails(values) > 0) | self._unstable(n) for name, fails in tests.items()}
+        failing_any = np.any([*failing.values(), np.zeros(self.drawn, np.bool_)], axis=0)
+        return {name: float(which.mean()) for name, which in failing.items()}, float(failing_any.mean())
+
+    def unstable_share(self, agents: int) -> float:
+        """The share of rosters whose queue grows without end; the law's own where none of the rosters drawn does."""
+        n = count("agents", agents)
+        drawn = float(np.mean(self._unstable(n))) if n <= MOST_EXACT else 0.0
+        return drawn or self.closure.unstable_share(n)
+
+    def mean_capacity(self, agents: int) -> float:
+        """Agents times their mean rate."""
+        return self.closure.mean_capacity(agents)
+
+    def capacity_cdf(self, agents: int, capacity: float) -> float:
+        """The share of rosters with at most this capacity."""
+        if agents > MOST_EXACT:
+            return self.closure.capacity_cdf(agents, capacity)
+        return float(np.mean(self._capacities(agents) <= capacity * (1 + 1e-12)))
+
+    def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
+        """Fresh rosters, none of those averaged over here."""
+        return self.closure.rosters(around)
+
+    def _unstable(self, agents: int) -> NDArray[np.bool_]:
+        if self.callers.abandonment_rate > 0:
+            return np.zeros(self.drawn, np.bool_)
+        unstable: NDArray[np.bool_] = self._capacities(agents) <= self.callers.arrival_rate * (1 + 1e-12)
+        return unstable
+
+    def _capacities(self, agents: int) -> Vector:
+        capacities: Vector = self._draw.rates(agents).sum(axis=0)
+        return capacities
+
+    def _means(self, agents: int, rows: Vector, capacities: Vector) -> dict[str, Vector]:
+        """Every measure from sums averaged over the second axis."""
+        means = rows.mean(axis=1)
+        if self.closure.endless(agents):
+            # A roster at or below the load is possible, drawn or not.
+            means[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
+        return measures_by_roster(self.callers, agents, means, capacities.mean(axis=1))
+
+    def _rows(self, agents: int) -> Vector:
+        """Rows of sums of every roster at this level; levels are computed some at a time, and the last kept."""
+        block = agents // self._width
+        if block not in self._blocks:
+            first = block * self._width
+            levels = range(first, min(first + self._width, MOST_EXACT + 1))
+            if len(self._blocks) >= 16:
+                del self._blocks[next(iter(self._blocks))]
+            self._blocks[block] = self._computed(levels)
+        rows: Vector = self._blocks[block][agents - block * self._width]
+        return rows
+
+    def _computed(self, levels: range) -> Vector:
+        rates = self._draw.rates(levels[-1])
+        result = np.empty((len(levels), self.drawn, COLUMNS))
+
+        def compute(start: int) -> None:
+            part = slice(start, start + _TOGETHER)
+            result[:, part] = roster_levels(self.callers, np.ascontiguousarray(rates[:, part]), levels)
+            if self._report:
+                self._report(result[0, part].shape[0])
+
+        with ThreadPoolExecutor(self._workers) as pool:
+            try:
+                list(pool.map(compute, range(0, self.drawn, _TOGETHER)))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return result
+
+    def _cross_checked(self, agents: int) -> Performance:
+        """The closure's answer, its error raised to what one exact roster shows if that is more."""
+        generator = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(agents,)))
+        rates = self.law.rosters(agents, 1, generator)[0]
+        capacity = np.array([rates.sum()])
+        exact, closure = (
+            measures_by_roster(self.callers, agents, rows, capacity)
+            for rows in (
+                roster_row(self.callers, rates),
+                closure_rows(self.callers, agents, capacity, self.law.cv**2),
+            )
+        )
+        found = self.closure.performance(agents)
+        error: dict[str, MethodError] = dict(found.method_error)
+        for measure in MEASURES:
+            stated, seen = error[measure], abs(float(exact[measure][0] - closure[measure][0]))
+            if isinstance(stated, float) and seen > stated:
+                error[measure] = seen
+        return replace(found, method=f"{found.method}, held against an exact roster", method_error=error)
+
+
+def _spread(values: Vector) -> Spread:
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95], method="inverted_cdf")
+    return Spread(float(low), float(median), float(high))
