@@ -51,7 +51,10 @@ def check_level(
     most_batches : int, optional
         A limit that does not depend on the machine's speed; the first look is made in any case.
     """
-    tested = [levels.level(n) for n in (agents - 1, agents, agents + 1) if n >= 0]
+    most = levels.model.most
+    tested = [
+        levels.level(n) for n in (agents - 1, agents, agents + 1) if n >= 0 and (most is None or n <= most)
+    ]
     if levels.model.callers.abandonment_rate == 0:
         tested = [level for level in tested if level.performance.mean_wait < math.inf]
         if all(level.agents != agents for level in tested):

@@ -62,17 +62,22 @@ def _parser() -> argparse.ArgumentParser:
     optimize = commands.add_parser("optimize", help="the cheapest number of agents that keeps every promise")
     _scenario_arguments(optimize)
     optimize.add_argument("--csv", metavar="FILE", help="write the levels around the answer")
-    optimize.add_argument("--seed", type=int, default=0, help="seed of the check (default 0)")
+    optimize.add_argument(
+        "--seed", type=int, default=0, help="seed of the check and of the rosters (default 0)"
+    )
     optimize.add_argument("--no-check", action="store_true", help="do not simulate")
     optimize.add_argument(
         "--check-seconds", type=float, default=1.0, metavar="S", help="time for the check (default 1)"
     )
+    _averaging_arguments(optimize)
     optimize.set_defaults(run=_optimize)
 
     evaluate = commands.add_parser("evaluate", help="what comes of given numbers of agents")
     _scenario_arguments(evaluate)
     evaluate.add_argument("--agents", nargs="+", required=True, metavar="N", help="numbers of agents")
     evaluate.add_argument("--csv", metavar="FILE", help="write the levels")
+    evaluate.add_argument("--seed", type=int, default=0, help="seed of the rosters (default 0)")
+    _averaging_arguments(evaluate)
     evaluate.set_defaults(run=_evaluate)
     return parser
 
@@ -86,6 +91,22 @@ def _scenario_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FIELD=VALUE",
         help="replace fields of the file",
+    )
+
+
+def _averaging_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--method",
+        default="auto",
+        metavar="NAME",
+        help="average over rosters by auto, closure or rosters (default auto)",
+    )
+    parser.add_argument(
+        "--rosters",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="rosters to average over, if it is by them (default 1000)",
     )
 
 
@@ -108,7 +129,12 @@ def _optimize(options: argparse.Namespace) -> int:
     scenario = read_scenario(options.scenario, options.set)
     announce()
     plan = optimize_staffing(
-        scenario, seed=options.seed, check=not options.no_check, check_seconds=options.check_seconds
+        scenario,
+        seed=options.seed,
+        check=not options.no_check,
+        check_seconds=options.check_seconds,
+        method=options.method,
+        rosters=options.rosters,
     )
     if options.csv is not None:
         plan.to_csv(options.csv)
@@ -128,7 +154,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     scenario = read_scenario(options.scenario, options.set)
     agents = [_whole(text) for text in options.agents]
     announce()
-    curve = evaluate_staffing(scenario, agents=agents)
+    curve = evaluate_staffing(
+        scenario, agents=agents, seed=options.seed, method=options.method, rosters=options.rosters
+    )
     if options.csv is not None:
         curve.to_csv(options.csv)
     print(curve)

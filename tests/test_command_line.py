@@ -172,6 +172,19 @@ class TestEvaluate:
         assert (code, err) == (0, "")
         assert out == f"{evaluate_staffing(read_scenario('s.toml'), agents=[60, 61, 59])}\n"
 
+    def test_method_rosters_and_seed(self, run):
+        options = {"method": "rosters", "rosters": 200, "seed": 3}
+        flags = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+        code, out, _ = run("evaluate", "s.toml", "--agents", "60", "61", *flags, "--csv", "f.csv")
+        assert (code, out) == (
+            0,
+            f"{evaluate_staffing(read_scenario('s.toml'), agents=[60, 61], **options)}\n",
+        )
+        with open("f.csv", encoding="utf-8", newline="") as file:
+            assert {row["method"] for row in csv.DictReader(file)} == {"exact law of 200 rosters"}
+        plan = run("optimize", "s.toml", "--no-check", *flags)[1]
+        assert "exact law of 200 rosters" in plan
+
     def test_broken_promises_and_no_goal_are_no_error(self, run):
         assert run("evaluate", "s.toml", "--agents", "0", "30")[0] == 0
         assert run("evaluate", "s.toml", "--agents", "60", "--set", "min_service_level=none")[0] == 0
@@ -305,6 +318,8 @@ def test_arguments_that_make_no_sense_exit_with_2(run, arguments):
         (("--check-seconds", "0"), "check_seconds: 0.0 must be above 0"),
         (("--check-seconds", "nan"), "check_seconds: nan"),
         (("--check-seconds", "inf"), "check_seconds: inf"),
+        (("--method", "magic"), "method: 'magic' is not known; known are auto, closure, rosters"),
+        (("--rosters", "99"), "rosters: 99 must be at least 100"),
     ],
 )
 def test_options_out_of_range_are_one_clear_line(run, arguments, words):

@@ -199,7 +199,7 @@ def _ratio(part: Values, whole: Values, otherwise: float) -> Values:
 def _share(value: Values) -> Values:
     """A share that rounding may have carried past its ends."""
     if isinstance(value, np.ndarray):
-        return np.clip(value, 0.0, 1.0)
+        return np.minimum(np.maximum(value, 0.0), 1.0)
     return min(max(value, 0.0), 1.0)
 
 

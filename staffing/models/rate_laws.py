@@ -66,8 +66,11 @@ class RateLaw(ABC):
             deviation = math.sqrt(shape)
             unit = shape + deviation * z + (z * z - 1) / 3 + (z**3 - 7 * z) / (36 * deviation)
         else:
-            unit = np.where(z < 0, gammaincinv(shape, ndtr(z)), gammainccinv(shape, ndtr(-z)))
-        return np.clip(unit * (self.mean * self.cv**2), agents * self.lowest, agents * self.highest)
+            unit, low = np.empty(z.shape), z < 0
+            unit[low] = gammaincinv(shape, ndtr(z[low]))
+            unit[~low] = gammainccinv(shape, ndtr(-z[~low]))
+        capacity = np.maximum(unit * (self.mean * self.cv**2), agents * self.lowest)
+        return np.minimum(capacity, agents * self.highest)
 
     def score(self, agents: int, capacity: float) -> float:
         """The normal score of a capacity of `agents` agents who differ, accurate in both tails."""

@@ -154,6 +154,8 @@ class LevelSearch:
         ]
         if most == MOST:
             return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
-        limit = f"max_agents = {most}" if most == self.highest else f"the {most} agents there are"
-        verb = "is" if most == self.highest else "are"
-        return "\n".join([*lines, f"{limit} {verb} not enough: allow more agents or promise less"])
+        if most == self.highest:
+            last = f"max_agents = {most} is not enough: allow more agents or promise less"
+        else:
+            last = f"all {most} agents given are not enough: give more or promise less"
+        return "\n".join([*lines, last])
