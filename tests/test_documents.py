@@ -74,7 +74,8 @@ def test_the_case_study_is_what_its_files_say(tmp_path: Path) -> None:
                 assert a == b
             else:
                 assert number == pytest.approx(float(b), rel=1e-9, abs=1e-12)
-    assert (tmp_path / "cost_curve.png").stat().st_size > 10_000
+    for figure in ("cost_curve.png", "risk_by_cv.png"):
+        assert (tmp_path / figure).stat().st_size > 10_000
 
 
 def test_the_case_studys_figures_are_the_codes() -> None:
@@ -94,6 +95,14 @@ def test_the_case_studys_figures_are_the_codes() -> None:
         f"{ten.cost_per_hour - plan.cost_per_hour:.2f} per",
     ):
         assert figure in story.replace("\n", " "), figure
+    risk = {
+        (n, cv): evaluate_staffing(scenario, agents=n, rate_cv=cv).rosters.share_missing_any
+        for n, cv in ((9, 0.1), (9, 0.5), (10, 0.3))
+    }
+    assert f"{risk[9, 0.1]:.0%} of rosters at a CV of 0.1" in story
+    assert f"for {risk[9, 0.5]:.0%} at 0.5" in story
+    assert risk[10, 0.3] < 0.05
+    assert {optimize_staffing(scenario, rate_cv=cv, check=False).agents for cv in (0, 0.2, 0.4)} == {9}
     assert plan.classic.erlang_a.agents == 9
     assert plan.classic.erlang_c.agents == 10
 
