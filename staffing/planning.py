@@ -50,7 +50,7 @@ def optimize_staffing(
         How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
         "auto" takes the closure where its stated error is small.
     rosters : int
-        Rosters to average over, >= 100, if it is by them.
+        Rosters to average over, 100 to 100,000, if it is by them.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -130,7 +130,7 @@ def evaluate_staffing(
         How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
         "auto" takes the closure where its stated error is small.
     rosters : int
-        Rosters to average over, >= 100, if it is by them.
+        Rosters to average over, 100 to 100,000, if it is by them.
     seed : int
         Seed of the rosters averaged over, >= 0.
     **fields

@@ -17,7 +17,7 @@ from staffing.models.rate_laws import (
     TwoPointRates,
     UniformRates,
 )
-from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, SampledAgents
+from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, MOST_ROSTERS, SampledAgents
 from staffing.models.shared_queue import Callers
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
@@ -45,7 +45,7 @@ class Averaging:
         The gamma closure, given the capacity of a roster; or the exact law of many rosters; "auto" takes the closure
         where its stated error is small.
     rosters : int
-        How many rosters, >= 100, if it is by them.
+        How many rosters, 100 to 100,000, if it is by them.
     seed : int
         Seed of their draw, >= 0.
     workers : int
@@ -69,10 +69,8 @@ class Averaging:
         if self.method not in METHODS:
             raise ScenarioError(f"method: {self.method!r} is not known; known are {', '.join(METHODS)}")
         count("seed", self.seed)
-        if count("rosters", self.rosters) < FEWEST_ROSTERS:
-            raise ScenarioError(
-                f"rosters: {self.rosters} must be at least {FEWEST_ROSTERS}, to tell how far off their average is"
-            )
+        if not FEWEST_ROSTERS <= count("rosters", self.rosters) <= MOST_ROSTERS:
+            raise ScenarioError(f"rosters: {self.rosters} must be from {FEWEST_ROSTERS} to {MOST_ROSTERS}")
 
 
 def callers_of(scenario: Scenario) -> Callers:

@@ -112,7 +112,8 @@ def test_a_plan_by_rosters_is_the_plan_by_the_closure():
     [
         ({"method": "magic"}, "method: 'magic' is not known; known are auto, closure, rosters"),
         ({"method": None}, "method: None"),
-        ({"rosters": 99}, "rosters: 99 must be at least 100"),
+        ({"rosters": 99}, "rosters: 99 must be from 100 to 100000"),
+        ({"rosters": 10**9}, "rosters: 1000000000 must be from 100 to 100000"),
         ({"rosters": 100.5}, "rosters: 100.5"),
         ({"rosters": -5, "method": "closure"}, "rosters: -5"),
         ({"seed": -1}, "seed: -1"),

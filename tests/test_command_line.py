@@ -319,7 +319,7 @@ def test_arguments_that_make_no_sense_exit_with_2(run, arguments):
         (("--check-seconds", "nan"), "check_seconds: nan"),
         (("--check-seconds", "inf"), "check_seconds: inf"),
         (("--method", "magic"), "method: 'magic' is not known; known are auto, closure, rosters"),
-        (("--rosters", "99"), "rosters: 99 must be at least 100"),
+        (("--rosters", "99"), "rosters: 99 must be from 100 to 100000"),
     ],
 )
 def test_options_out_of_range_are_one_clear_line(run, arguments, words):

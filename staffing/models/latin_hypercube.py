@@ -34,13 +34,16 @@ class LatinHypercube:
         """Rates of the first `agents` agents, shape (agents, rosters), the rosters of a group next to each other."""
         known = self._rates.shape[0]
         if agents > known:
-            u = np.stack([self._shares(k) for k in range(known, agents)])
-            rates = self._law.quantile(np.maximum(u, 1e-300))
-            rates *= self._law.mean / rates.mean(axis=2, keepdims=True)
-            self._rates = np.concatenate([self._rates, rates.reshape(agents - known, -1)])
+            more = np.empty((agents - known, self._rates.shape[1]))
+            for k in range(known, agents):
+                more[k - known] = self._drawn(k).ravel()
+            self._rates = np.concatenate([self._rates, more])
         return self._rates[:agents]
 
-    def _shares(self, agent: int) -> NDArray[np.float64]:
+    def _drawn(self, agent: int) -> NDArray[np.float64]:
         generator = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(agent,)))
         ranks = generator.permuted(np.tile(np.arange(self._size), (self._groups, 1)), axis=1)
-        return (ranks + generator.random(ranks.shape)) / self._size
+        u = (ranks + generator.random(ranks.shape)) / self._size
+        rates = self._law.quantile(np.maximum(u, 1e-300))
+        rates *= self._law.mean / rates.mean(axis=1, keepdims=True)
+        return rates

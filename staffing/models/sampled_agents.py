@@ -27,7 +27,9 @@ from staffing.models.shared_queue import (
 
 MOST_EXACT = 2000
 """Above so many agents the closure answers; its error has vanished there, and the exact law takes long."""
-FEWEST_ROSTERS = 100
+FEWEST_ROSTERS, MOST_ROSTERS = 100, 100_000
+MOST_RATES = 20_000_000
+"""Rates that are drawn at most: above 10,000 rosters the closure answers from fewer agents on."""
 GROUPS = 20
 ERRORS = 4
 """Standard errors that the stated error of a mean over rosters is."""
@@ -42,7 +44,7 @@ class SampledAgents:
 
     Every roster is answered by its exact law, so only the draw of the rosters leaves an error, which their independent
     groups tell. Quantiles and shares over rosters are those of the rosters drawn: a share p is known to
-    sqrt(p (1 - p) / rosters), 0.016 at most for a thousand. Above `MOST_EXACT` agents the closure answers, and one
+    sqrt(p (1 - p) / rosters), 0.016 at most for a thousand. Above `most_exact` agents the closure answers, and one
     exact roster tells its error.
 
     Parameters
@@ -52,7 +54,7 @@ class SampledAgents:
     law : RateLaw
         The law of one agent's rate, per the same unit of time.
     rosters : int
-        Rosters to draw, >= `FEWEST_ROSTERS`; rounded up to a multiple of 20.
+        Rosters to draw, from `FEWEST_ROSTERS` to `MOST_ROSTERS`; rounded up to a multiple of 20.
     seed : int
         Seed of the draw, >= 0. All levels have the rosters' first agents in common.
     workers : int
@@ -83,6 +85,11 @@ class SampledAgents:
         self._blocks: dict[int, Vector] = {}
 
     @property
+    def most_exact(self) -> int:
+        """The most agents answered for by exact rosters."""
+        return min(MOST_EXACT, MOST_RATES // self.drawn)
+
+    @property
     def drawn(self) -> int:
         """Rosters drawn."""
         return GROUPS * self._size
@@ -90,7 +97,7 @@ class SampledAgents:
     def values(self, agents: int) -> dict[str, float]:
         """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
         n = count("agents", agents)
-        if n > MOST_EXACT:
+        if n > self.most_exact:
             return self.closure.values(n)
         means = self._means(n, self._rows(n)[np.newaxis], self._capacities(n)[np.newaxis])
         return {measure: float(value[0]) for measure, value in means.items()}
@@ -106,7 +113,7 @@ class SampledAgents:
             If `agents` is not a whole number of at least 0.
         """
         n = count("agents", agents)
-        if n > MOST_EXACT:
+        if n > self.most_exact:
             return self._cross_checked(n)
         rows, capacities = self._rows(n), self._capacities(n)
         groups = self._means(n, rows.reshape(GROUPS, self._size, -1), capacities.reshape(GROUPS, -1))
@@ -131,12 +138,12 @@ class SampledAgents:
         )
 
     def by_roster(self, agents: int) -> dict[str, Vector]:
-        """Every measure of each roster, in the order drawn; at most `MOST_EXACT` agents."""
+        """Every measure of each roster, in the order drawn; at most `most_exact` agents."""
         return measures_by_roster(self.callers, agents, self._rows(agents), self._capacities(agents))
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
         """The 5, 50 and 95% points of a figure over rosters."""
-        if agents > MOST_EXACT:
+        if agents > self.most_exact:
             return self.closure.spread_of(agents, figure)
         return _spread(figure(self.by_roster(agents)))
 
@@ -146,7 +153,7 @@ class SampledAgents:
         A roster fails if the test is positive, or its queue grows without end.
         """
         n = count("agents", agents)
-        if n > MOST_EXACT:
+        if n > self.most_exact:
             return self.closure.shares_failing(n, tests)
         values = self.by_roster(n)
         failing = {name: (fails(values) > 0) | self._unstable(n) for name, fails in tests.items()}
@@ -156,7 +163,7 @@ class SampledAgents:
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end; the law's own where none of the rosters drawn does."""
         n = count("agents", agents)
-        drawn = float(np.mean(self._unstable(n))) if n <= MOST_EXACT else 0.0
+        drawn = float(np.mean(self._unstable(n))) if n <= self.most_exact else 0.0
         return drawn or self.closure.unstable_share(n)
 
     def mean_capacity(self, agents: int) -> float:
@@ -165,7 +172,7 @@ class SampledAgents:
 
     def capacity_cdf(self, agents: int, capacity: float) -> float:
         """The share of rosters with at most this capacity."""
-        if agents > MOST_EXACT:
+        if agents > self.most_exact:
             return self.closure.capacity_cdf(agents, capacity)
         return float(np.mean(self._capacities(agents) <= capacity * (1 + 1e-12)))
 
@@ -196,7 +203,7 @@ class SampledAgents:
         block = agents // self._width
         if block not in self._blocks:
             first = block * self._width
-            levels = range(first, min(first + self._width, MOST_EXACT + 1))
+            levels = range(first, min(first + self._width, self.most_exact + 1))
             if len(self._blocks) >= 16:
                 del self._blocks[next(iter(self._blocks))]
             self._blocks[block] = self._computed(levels)

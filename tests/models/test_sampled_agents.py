@@ -347,5 +347,10 @@ def test_above_the_most_exact_the_closure_answers_and_an_exact_roster_stands_by(
     assert model.capacity_cdf(60, 60.0) == law.capacity_cdf(60, 60.0)
 
 
+def test_more_rosters_have_fewer_agents_each():
+    assert sampled(5, 1.0, 0.5, GAMMA, rosters=10_000).most_exact == 2000
+    assert sampled(5, 1.0, 0.5, GAMMA, rosters=100_000).most_exact == 200
+
+
 def test_rosters_are_rounded_up_to_whole_groups():
     assert sampled(5, 1.0, 0.5, GAMMA, rosters=101).drawn == 6 * GROUPS
