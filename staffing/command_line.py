@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     optimize.add_argument(
         "--check-seconds", type=float, default=1.0, metavar="S", help="time for the check (default 1)"
     )
+    optimize.add_argument("--progress", action="store_true", help="show how far the check is (needs tqdm)")
     optimize.set_defaults(run=_optimize)
 
     evaluate = commands.add_parser("evaluate", help="what comes of given numbers of agents")
@@ -108,7 +109,11 @@ def _optimize(options: argparse.Namespace) -> int:
     scenario = read_scenario(options.scenario, options.set)
     announce()
     plan = optimize_staffing(
-        scenario, seed=options.seed, check=not options.no_check, check_seconds=options.check_seconds
+        scenario,
+        seed=options.seed,
+        check=not options.no_check,
+        check_seconds=options.check_seconds,
+        progress=options.progress,
     )
     if options.csv is not None:
         plan.to_csv(options.csv)
