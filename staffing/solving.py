@@ -18,7 +18,9 @@ from staffing.scenario import Scenario
 _LEVELS_EACH_SIDE = 6
 
 
-def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun: float) -> StaffingPlan:
+def plan_of(
+    scenario: Scenario, *, seed: int, check_seconds: float | None, progress: bool = False, begun: float
+) -> StaffingPlan:
     """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
     _refuse_infinite_means(scenario)
     levels = Levels(scenario)
@@ -29,7 +31,7 @@ def plan_of(scenario: Scenario, *, seed: int, check_seconds: float | None, begun
     lam, law = scenario.arrival_rate, levels.model.law
     check = None
     if check_seconds is not None and lam > 0:
-        check = check_level(levels, agents, seed=seed, seconds=check_seconds)
+        check = check_level(levels, agents, seed=seed, seconds=check_seconds, progress=progress)
     return StaffingPlan(
         scenario=scenario,
         level=curve.at(agents),
