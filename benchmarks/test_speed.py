@@ -43,11 +43,11 @@ def test_given_roster(benchmark: BenchmarkFixture, agents: int) -> None:
 def test_simulated_calls(benchmark: BenchmarkFixture, agents: int) -> None:
     """One round is a million calls at load 1 on one core, agents' rates at CV 0.2."""
     rates = np.random.default_rng(1).gamma(25, 1 / 25, agents)
-    totals, histogram = np.zeros(kernels.TOTALS), np.zeros(2048, np.int64)
+    totals, histogram, stop = np.zeros(kernels.TOTALS), np.zeros(2048, np.int64), np.zeros(1, np.uint8)
 
     def million() -> None:
         kernels.simulate_roster(
-            np.uint64(1), rates, float(rates.sum()), 0.5, 0.1, 1000, 1_000_000, totals, histogram, 1.0
+            np.uint64(1), rates, float(rates.sum()), 0.5, 0.1, 1000, 1_000_000, totals, histogram, 1.0, stop
         )
 
     benchmark.extra_info["calls"] = 1_000_000

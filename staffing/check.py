@@ -15,6 +15,9 @@ LEAST_MARGINS = {
 }
 """The measures checked, and the difference in each (fractions, seconds) that no planner would act on."""
 
+TOO_CLOSE = 0.001
+"""The share of a level's cost per hour by which another may differ and still be as good to a planner."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRow:
@@ -45,17 +48,31 @@ class Neighbour:
     agents: int
     model_difference: float
     simulated_difference: float
+    standard_error: float
     half_width: float
+    """z standard errors: the simulated difference is known to this much, at the check's false-alarm rate."""
+    margin: float
+    """The difference of differences that still counts as agreement: what the method states it may err by and, unless
+    the signs contradict each other, a thousandth of the cost per hour."""
+    verdict: Verdict
+    """Only "disagrees" touches the verdict of the whole check."""
     resolved: bool
     """Whether the simulation tells which is cheaper."""
+    too_close: bool
+    """Whether the simulation tells that they differ by less than a thousandth of the cost per hour."""
+
+    @property
+    def within(self) -> float:
+        """What the simulation leaves possible: the costs differ by no more than this."""
+        return abs(self.simulated_difference) + self.half_width
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """What a simulation says of the formulas.
 
-    It tests the mathematics, not the data: the simulation shares the formulas' assumptions (Poisson calls,
-    exponential service and patience, gamma rates, longest-idle agent first) and none of their derivations.
+    It tests the mathematics, not the data: the simulation shares what the formulas assume, and none of their
+    derivations.
     """
 
     verdict: Verdict
@@ -63,6 +80,8 @@ class Check:
     """In words, where the verdict is not "agrees"."""
     rows: tuple[CheckRow, ...]
     neighbours: tuple[Neighbour, ...]
+    assumes: tuple[str, ...]
+    """What the simulation takes for granted as the formulas do, so that no verdict speaks of it."""
     replications: int
     """Rosters simulated at the level that took most."""
     calls: int
@@ -79,15 +98,27 @@ def verdict_of(difference: float, half_width: float, margin: float) -> Verdict:
     return "disagrees" if difference - half_width > margin else "inconclusive"
 
 
-def overall(rows: Iterable[CheckRow]) -> tuple[Verdict, str]:
-    """The verdict of a whole check, and in words the row that is most to blame for it unless all agree."""
+def overall(rows: Iterable[CheckRow], neighbours: Iterable[Neighbour] = ()) -> tuple[Verdict, str]:
+    """The verdict of a whole check, and in words what is most to blame for it unless all agree."""
+    rows = tuple(rows)
     for verdict in ("disagrees", "inconclusive"):
         blamed = [row for row in rows if row.verdict == verdict]
         if blamed:
             return verdict, _reason(
                 max(blamed, key=lambda row: (row.difference + row.half_width) / row.margin)
             )
+        for neighbour in neighbours:
+            if neighbour.verdict == verdict == "disagrees":
+                return verdict, _neighbour_reason(neighbour)
     return "agrees", ""
+
+
+def _neighbour_reason(neighbour: Neighbour) -> str:
+    return (
+        f"cost per hour of {neighbour.agents} agents less that of the plan: "
+        f"model {neighbour.model_difference:.5g}, simulated {neighbour.simulated_difference:.5g} "
+        f"+- {neighbour.half_width:.2g}, more than {neighbour.margin:.2g} apart"
+    )
 
 
 def _reason(row: CheckRow) -> str:

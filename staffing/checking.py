@@ -1,42 +1,34 @@
 """Checking a level and its neighbours by simulation, for as long as it takes or may take."""
 
 import math
-import sys
-import time
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit
-
-from staffing.check import LEAST_MARGINS, Check, CheckRow, Neighbour, overall, verdict_of
+from staffing.check import LEAST_MARGINS, Check, CheckRow, overall, verdict_of
 from staffing.level import Level
 from staffing.levels import Levels
+from staffing.looks import FALSE_ALARM, FEWEST_WAITS, FIRST_LOOK, SLACK, Budget, student
 from staffing.models.performance import Performance
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
-from staffing.simulating import cores, simulation_of
-
-FALSE_ALARM = 1e-4
-"""The chance that a check of right formulas says "disagrees" anywhere, at any of its looks."""
-
-_FIRST_LOOK = 32
-"""Batches at the first look, fewer if they would take far longer than there is."""
-_SLACK = (1.1, 1.3, 3.0)
-"""By how much the looks that follow exceed the batches that should decide."""
-_LOOKS = 1 + len(_SLACK)
-_FEWEST_BATCHES = 16
-"""Batches below which their scatter is no measure of anything: two may agree by chance to the last digit."""
-_FEWEST_WAITS = 30
-"""Calls that wait in a batch, below which batches are too unlike the normal law to condemn a model."""
+from staffing.neighbour_costs import NeighbourCost, settle
+from staffing.progress import progress_bar
+from staffing.scenario import Scenario
+from staffing.simulating import simulation_of
 
 
 def check_level(
-    levels: Levels, agents: int, *, seed: int, seconds: float, most_batches: int | None = None
+    levels: Levels,
+    agents: int,
+    *,
+    seed: int,
+    seconds: float,
+    progress: bool = False,
+    most_batches: int | None = None,
 ) -> Check:
-    """Simulate a level and its neighbours until every measure is decided or the time is spent.
+    """Simulate a level and its neighbours until everything is decided or the time is spent.
 
     A measure agrees if |model - simulated| + z se <= margin, disagrees if |model - simulated| - z se > margin, and
-    is inconclusive otherwise. z is Student's, for the batches at hand, and shares the false-alarm rate between all
-    measures, levels and looks.
+    is inconclusive otherwise; the differences in cost to the neighbours likewise. z is Student's, for the batches at
+    hand, and shares the false-alarm rate between all measures, levels, differences and looks. Measures come first;
+    the time they leave goes to telling which neighbour is cheaper.
 
     Parameters
     ----------
@@ -48,6 +40,8 @@ def check_level(
         Seed of the simulation; the same batches give the same numbers on any number of cores.
     seconds : float
         Time to spend, > 0. The first batches are run in any case.
+    progress : bool
+        Whether to show a progress bar.
     most_batches : int, optional
         A limit that does not depend on the machine's speed; the first look is made in any case.
     """
@@ -58,57 +52,72 @@ def check_level(
     if levels.model.callers.abandonment_rate == 0:
         tested = [level for level in tested if level.performance.mean_wait < math.inf]
         if all(level.agents != agents for level in tested):
-            return _unsettled(seed)
+            return _unsettled(levels.scenario, agents, seed)
     runs = [simulation_of(levels.model, level.agents, around=agents, seed=seed) for level in tested]
+    # One batch may take long, and is not the check's time if it has to load or to compile the kernels first.
     for run in runs:
         run.run(1)
-    # The first batches have loaded the kernels, and compiled them if need be; that is not the check's time.
-    begun = time.perf_counter()
-    rows = _rows_when_decided(tested, runs, begun, seconds, most_batches)
-    verdict, reason = overall(rows)
+    comparisons = len(tested) * len(LEAST_MARGINS) + len(tested) - 1
+    with progress_bar(progress, "check", seconds, "s") as advance:
+        budget = Budget(seconds, most_batches, advance)
+        rows = _rows_when_decided(tested, runs, comparisons, budget)
+        [base] = [(level, run) for level, run in zip(tested, runs, strict=True) if level.agents == agents]
+        neighbours = [
+            NeighbourCost(levels.costs, level, base[0], run, base[1], comparisons)
+            for level, run in zip(tested, runs, strict=True)
+            if level.agents != agents
+        ]
+        settle(neighbours, budget)
+    found = tuple(neighbour.found for neighbour in neighbours)
+    verdict, reason = overall(rows, found)
     return Check(
         verdict=verdict,
         reason=reason,
         rows=rows,
-        neighbours=_neighbours(levels, tested, runs, agents),
+        neighbours=found,
+        assumes=assumptions(levels.scenario),
         replications=max(run.rosters for run in runs),
         calls=sum(run.calls for run in runs),
         seed=seed,
         false_alarm_rate=FALSE_ALARM,
-        seconds=time.perf_counter() - begun,
+        seconds=budget.spent,
+    )
+
+
+def assumptions(scenario: Scenario) -> tuple[str, ...]:
+    """What the simulation takes for granted as the formulas do."""
+    agents = "the agents given" if scenario.roster == "fixed" else f"rates drawn afresh ({scenario.rate_law})"
+    return (
+        "Poisson calls",
+        "exponential service and patience" if scenario.mean_patience_seconds > 0 else "exponential service",
+        agents if scenario.rate_cv > 0 else "agents alike",
+        "longest idle agent first",
+        "steady state",
     )
 
 
 def _rows_when_decided(
-    tested: list[Level],
-    runs: list[SharedQueueSimulation],
-    begun: float,
-    seconds: float,
-    most_batches: int | None,
+    tested: list[Level], runs: list[SharedQueueSimulation], comparisons: int, budget: Budget
 ) -> tuple[CheckRow, ...]:
     """Run the simulations look by look, those that are undecided only, and return every level's rows."""
-    workers = cores()
-    limit = sys.maxsize if most_batches is None else most_batches
     for run in runs:
-        run.run(1)
-    affordable = int(2 * seconds * workers / (time.perf_counter() - begun))
-    more = dict.fromkeys((run.agents for run in runs), min(max(affordable, 2), _FIRST_LOOK) - 2)
+        budget.run(run, 1)
+    affordable = int(2 * budget.seconds * budget.workers / budget.spent)
+    more = dict.fromkeys((run.agents for run in runs), min(max(affordable, 2), FIRST_LOOK) - 2)
     rows: dict[int, tuple[CheckRow, ...]] = {}
     undecided = list(zip(tested, runs, strict=True))
-    for slack in (*_SLACK, 0.0):
+    for slack in (*SLACK, 0.0):
         for level, run in undecided:
-            run.run(more[run.agents], workers)
-            rows[run.agents] = _rows(level, run, len(tested))
+            budget.run(run, more[run.agents])
+            rows[run.agents] = _rows(level, run, comparisons)
         wanted = {
             run.agents: slack * _deciding(run, rows[run.agents]) - run.batches
             for _, run in undecided
             if any(row.verdict == "inconclusive" for row in rows[run.agents])
         }
-        spent = time.perf_counter() - begun
-        affordable = int((seconds - spent) / spent * sum(run.batches for run in runs))
-        share = min(affordable / max(sum(wanted.values()), 1.0), 1.0)
+        share = min(budget.affordable() / max(sum(wanted.values()), 1.0), 1.0)
         more = {
-            run.agents: min(int(share * wanted[run.agents]), limit - run.batches)
+            run.agents: min(int(share * wanted[run.agents]), budget.most_batches - run.batches)
             for _, run in undecided
             if run.agents in wanted
         }
@@ -128,24 +137,15 @@ def _deciding(run: SharedQueueSimulation, rows: tuple[CheckRow, ...]) -> float:
     return max(min(max(needed), 1e9) * run.batches, run.batches + 1.0)
 
 
-def _z(comparisons: int, freedom: int) -> float:
-    """Standard errors that none of these comparisons exceeds at any look, but for the false-alarm rate."""
-    return -float(stdtrit(freedom, FALSE_ALARM / (2 * comparisons * _LOOKS)))
-
-
-def _rows(level: Level, run: SharedQueueSimulation, levels: int) -> tuple[CheckRow, ...]:
+def _rows(level: Level, run: SharedQueueSimulation, comparisons: int) -> tuple[CheckRow, ...]:
     simulated = run.performance()
-    z = (
-        _z(levels * len(LEAST_MARGINS), run.degrees_of_freedom)
-        if run.batches >= _FEWEST_BATCHES
-        else math.inf
-    )
+    z = student(comparisons, run.batches, run.degrees_of_freedom)
     waits = (
         max(performance.value("wait_probability") for performance in (level.performance, simulated))
         * run.calls
         / run.batches
     )
-    return tuple(_row(level, measure, simulated, z, rare=waits < _FEWEST_WAITS) for measure in LEAST_MARGINS)
+    return tuple(_row(level, measure, simulated, z, rare=waits < FEWEST_WAITS) for measure in LEAST_MARGINS)
 
 
 def _row(level: Level, measure: str, simulated: Performance, z: float, *, rare: bool) -> CheckRow:
@@ -167,43 +167,19 @@ def _row(level: Level, measure: str, simulated: Performance, z: float, *, rare: 
     )
 
 
-def _neighbours(
-    levels: Levels, tested: list[Level], runs: list[SharedQueueSimulation], agents: int
-) -> tuple[Neighbour, ...]:
-    costs = {level.agents: level.cost_per_hour for level in tested}
-    common = min(run.batches for run in runs)
-    simulated = {run.agents: _cost_by_batch(levels, run)[:common] for run in runs}
-    result = []
-    for n in costs:
-        if n == agents:
-            continue
-        difference = simulated[n] - simulated[agents]
-        half_width = math.inf
-        if common >= _FEWEST_BATCHES:
-            half_width = _z(2, common - 1) * float(difference.std(ddof=1)) / math.sqrt(common)
-        mean = float(difference.mean())
-        result.append(
-            Neighbour(
-                agents=n,
-                model_difference=costs[n] - costs[agents],
-                simulated_difference=mean,
-                half_width=half_width,
-                resolved=abs(mean) > half_width,
-            )
-        )
-    return tuple(result)
-
-
-def _cost_by_batch(levels: Levels, run: SharedQueueSimulation) -> NDArray[np.float64]:
-    return np.array([levels.costs.total(run.agents, values) for values in run.batch_values()])
-
-
-def _unsettled(seed: int) -> Check:
+def _unsettled(scenario: Scenario, agents: int, seed: int) -> Check:
+    cause = (
+        f"rate_cv = {scenario.rate_cv:g} leaves some rosters below the load"
+        if scenario.rate_cv > 0 and scenario.roster == "drawn"
+        else f"{agents} agents are below the load of {scenario.offered_load:.4g} erlangs"
+    )
     return Check(
         verdict="inconclusive",
-        reason="callers never give up, so some rosters' queues grow without end and no simulation settles",
+        reason=f"mean_patience_seconds = inf: callers never give up, and {cause}, so queues grow without end and "
+        "no simulation settles",
         rows=(),
         neighbours=(),
+        assumes=assumptions(scenario),
         replications=0,
         calls=0,
         seed=seed,

@@ -70,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         "--check-seconds", type=float, default=1.0, metavar="S", help="time for the check (default 1)"
     )
     _averaging_arguments(optimize)
+    optimize.add_argument("--progress", action="store_true", help="show how far the check is (needs tqdm)")
     optimize.set_defaults(run=_optimize)
 
     evaluate = commands.add_parser("evaluate", help="what comes of given numbers of agents")
@@ -135,6 +136,7 @@ def _optimize(options: argparse.Namespace) -> int:
         check_seconds=options.check_seconds,
         method=options.method,
         rosters=options.rosters,
+        progress=options.progress,
     )
     if options.csv is not None:
         plan.to_csv(options.csv)

@@ -3,7 +3,7 @@
 import math
 import textwrap
 
-from staffing.check import Check
+from staffing.check import Check, Neighbour
 from staffing.classic import ClassicAnswer
 from staffing.curve_text import curve_text
 from staffing.level import Level
@@ -34,7 +34,7 @@ def plan_text(plan: StaffingPlan) -> str:
     for answer in (plan.classic.erlang_c, plan.classic.erlang_a):
         lines += paragraph(answer.model, _classic(answer, plan))
     lines += paragraph("method", _method(level.performance))
-    lines += paragraph("check", _check(plan.check))
+    lines += paragraph("check", _check(plan.check, scenario))
     around = [level for level in plan.curve if abs(level.agents - plan.agents) <= _SHOWN_EACH_SIDE]
     lines += [
         "",
@@ -220,22 +220,32 @@ def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:
     return text
 
 
-def _check(check: Check | None) -> str:
+def _check(check: Check | None, scenario: Scenario) -> str:
     if check is None:
-        return "not run"
+        return "nothing to simulate: calls_per_hour = 0" if scenario.calls_per_hour == 0 else "not run"
     text: str = check.verdict
     if check.reason:
         text += f": {check.reason}"
-    if check.rows:
-        text += (
-            f"; simulated {check.calls:,} calls at {len({row.agents for row in check.rows})} levels, up to "
-            f"{check.replications:,} rosters each, in {check.seconds:.1f} s"
-        )
-    unresolved = [n for n in check.neighbours if not n.resolved]
-    if unresolved:
-        sizes = " and ".join(
-            f"{n.agents} agents" + (f" (within {money(n.half_width)})" if n.half_width < math.inf else "")
-            for n in unresolved
-        )
-        text += f"; the cost of {sizes} is too close to tell apart"
-    return text + (". It tests the mathematics, not the data." if check.rows else "")
+    if not check.rows:
+        return text
+    text += (
+        f"; simulated {check.calls:,} calls at {len({row.agents for row in check.rows})} levels, up to "
+        f"{check.replications:,} rosters each, in {check.seconds:.1f} s"
+    )
+    if check.neighbours:
+        text += f"; {'; '.join(_neighbour(neighbour) for neighbour in check.neighbours)}"
+    return f"{text}. It tests the mathematics, not the data: it too assumes {', '.join(check.assumes)}."
+
+
+def _neighbour(neighbour: Neighbour) -> str:
+    found, half_width = neighbour.simulated_difference, neighbour.half_width
+    text = f"{neighbour.agents} agents: "
+    if neighbour.too_close:
+        text += f"within {money(neighbour.within)}, too close to matter"
+    elif neighbour.resolved:
+        text += f"{'dearer' if found > 0 else 'cheaper'} by {money(abs(found))} +- {money(half_width)}"
+    elif half_width < math.inf:
+        text += f"not resolvable, within {money(neighbour.within)}"
+    else:
+        text += "not resolvable"
+    return f"{text} (model {neighbour.model_difference:+,.2f})"

@@ -27,6 +27,7 @@ def optimize_staffing(
     check_seconds: float = 1.0,
     method: str = "auto",
     rosters: int = 1000,
+    progress: bool = False,
     **fields: Any,
 ) -> "StaffingPlan":
     """The cheapest number of agents that keeps every promise, with what callers will experience.
@@ -51,6 +52,8 @@ def optimize_staffing(
         "auto" takes the closure where its stated error is small.
     rosters : int
         Rosters to average over, 100 to 100,000, if it is by them.
+    progress : bool
+        Whether to show the check's progress on standard error.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -82,6 +85,7 @@ def optimize_staffing(
         question,
         _averaging(method, rosters, seed),
         check_seconds=positive("check_seconds", check_seconds) if check else None,
+        progress=progress,
         begun=begun,
     )
 
@@ -162,6 +166,7 @@ def simulate_staffing(
     agents: int,
     seed: int = 0,
     rosters: int = 2000,
+    progress: bool = False,
     **fields: Any,
 ) -> "Performance":
     """What callers experience with this many agents, by simulation: no formula, standard errors instead.
@@ -175,7 +180,9 @@ def simulate_staffing(
     seed : int
         The same seed gives the same numbers on any number of cores.
     rosters : int
-        Rosters drawn, each simulated apart, >= 128; rounded up to whole batches of 64.
+        Rosters drawn, each simulated apart, >= 128; rounded up to whole batches of 64 at most.
+    progress : bool
+        Whether to show a progress bar on standard error.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -187,6 +194,7 @@ def simulate_staffing(
         If callers never give up and some roster's queue grows without end.
     """
     from staffing.models.arguments import count
+    from staffing.progress import progress_bar
     from staffing.question import agents_of
     from staffing.simulating import cores, simulation_of
 
@@ -196,7 +204,9 @@ def simulate_staffing(
     if count("rosters", rosters) < 128:
         raise ScenarioError(f"rosters: {rosters} must be at least 128, to tell how uncertain the results are")
     run = simulation_of(agents_of(question), n, around=n, seed=count("seed", seed))
-    run.run(-(-rosters // run.rosters_per_batch), cores())
+    batches = -(-rosters // run.rosters_per_batch)
+    with progress_bar(progress, "simulation", batches * run.rosters_per_batch, "rosters") as advance:
+        run.run(batches, cores(), advance)
     return run.performance()
 
 

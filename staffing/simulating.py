@@ -11,6 +11,8 @@ from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.models.simulation.warm_up import warm_up_calls
 
 _CALLS_PER_BATCH = 100_000
+_AGENTS_PER_BATCH = 1_000_000
+"""Rates drawn at a time, above one roster's: while they are, for 30 ms or so, a thread does not stop."""
 
 
 def cores() -> int:
@@ -31,7 +33,7 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
 
     typical = np.full(around, model.mean_rate)
     warm_up = int(warm_up_calls(typical, callers.arrival_rate, callers.abandonment_rate))
-    size, stretch = _batch(warm_up)
+    size, stretch = _batch(warm_up, around)
     return SharedQueueSimulation(
         arrival_rate=callers.arrival_rate,
         rosters=rosters,
@@ -45,8 +47,9 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
     )
 
 
-def _batch(warm_up: int) -> tuple[int, int]:
+def _batch(warm_up: int, agents: int) -> tuple[int, int]:
     """Rosters in a batch, and the length of each in warm-ups: a short batch that wastes little and has many strata."""
     stretches = _CALLS_PER_BATCH / warm_up
-    rosters = min(max(round(1.8 * math.sqrt(stretches)), 1), 64)
+    most = min(max(_AGENTS_PER_BATCH // max(agents, 1), 1), 64)
+    rosters = min(max(round(1.8 * math.sqrt(stretches)), 1), most)
     return rosters, min(max(round(stretches / rosters), 1), 12)

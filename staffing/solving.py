@@ -19,7 +19,12 @@ _LEVELS_EACH_SIDE = 6
 
 
 def plan_of(
-    scenario: Scenario, averaging: Averaging, *, check_seconds: float | None, begun: float
+    scenario: Scenario,
+    averaging: Averaging,
+    *,
+    check_seconds: float | None,
+    progress: bool = False,
+    begun: float,
 ) -> StaffingPlan:
     """The best level, its surroundings and, unless `check_seconds` is None, the simulation's verdict."""
     _refuse_infinite_means(scenario)
@@ -31,7 +36,7 @@ def plan_of(
     curve = Curve(scenario, [levels.level(n) for n in range(max(agents - _LEVELS_EACH_SIDE, 0), end + 1)])
     check = None
     if check_seconds is not None and lam > 0:
-        check = check_level(levels, agents, seed=averaging.seed, seconds=check_seconds)
+        check = check_level(levels, agents, seed=averaging.seed, seconds=check_seconds, progress=progress)
     return StaffingPlan(
         scenario=scenario,
         level=curve.at(agents),

@@ -1,5 +1,6 @@
 """The check's arithmetic on results made by hand, when it stops, and what it says where nothing can be simulated."""
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from staffing import Scenario, checking, simulating
+from staffing import Scenario, checking, looks, simulating
+from staffing.check import CheckRow, Neighbour, overall
 from staffing.checking import check_level
 from staffing.levels import Levels
 from staffing.models.simulation.shared_queue import CONTROLS
@@ -54,9 +56,12 @@ class ByHand:
     def degrees_of_freedom(self):
         return freedom(self.batches)
 
-    def run(self, batches, workers=1):
+    def run(self, batches, workers=1, report=None):
         assert batches >= 0
         self.batches += batches
+
+    def controls(self):
+        return np.zeros((self.batches, CONTROLS))
 
     def performance(self):
         self.log.append((self.agents, self.batches))
@@ -111,7 +116,7 @@ def test_verdicts_turn_where_they_should(checked, measure, side, share, rate_cv)
     levels = Levels(scenario(**fields))
     margin = min(margin_of(levels, n, measure) for n in (9, 10, 11))
     tightest = min((9, 10, 11), key=lambda n: margin_of(levels, n, measure))
-    error = share * margin / student(15, 26)
+    error = share * margin / student(17, 26)
     for distance, verdict in [
         (margin * (1 - share) * (1 - 1e-6), "agrees"),
         (margin * (1 - share) * (1 + 1e-6), "inconclusive" if share else "disagrees"),
@@ -156,8 +161,8 @@ def test_half_widths_share_the_false_alarm_rate(checked, batches):
     assert len(check.rows) == 15
     assert check.false_alarm_rate == 1e-4
     for row in check.rows:
-        assert row.half_width == pytest.approx(row.standard_error * student(15, freedom(batches)), rel=1e-9)
-        assert 15 * 4 * 2 * stats.t(batches - 6).sf(row.half_width / row.standard_error) == pytest.approx(
+        assert row.half_width == pytest.approx(row.standard_error * student(17, freedom(batches)), rel=1e-9)
+        assert 17 * 4 * 2 * stats.t(batches - 6).sf(row.half_width / row.standard_error) == pytest.approx(
             1e-4
         )
 
@@ -200,7 +205,7 @@ def test_reasons(checked):
 
 def test_an_undecided_level_gets_more_batches_and_a_decided_one_no_more(checked):
     # At 11 agents everything is certain, at 10 it takes some more batches, at 9 more than there may be.
-    errors = {11: {}, 10: {"occupancy": 0.0085 / student(15, 26) * math.sqrt(32)}, 9: {"occupancy": 5.0}}
+    errors = {11: {}, 10: {"occupancy": 0.0085 / student(17, 26) * math.sqrt(32)}, 9: {"occupancy": 5.0}}
     check, _, log = checked({}, errors, most_batches=256)
     assert log[:4] == [(9, 32), (10, 32), (11, 32), (9, 256)]
     ((agents, batches),) = log[4:]
@@ -274,7 +279,7 @@ def test_neighbours_by_hand(checked):
 
 
 def test_neighbours_costs_and_their_intervals():
-    """A small check by real simulations: pairs of batches, Student's t for two comparisons at every look."""
+    """A small check by real simulations: pairs of batches, Student's t for every comparison at every look."""
     levels = Levels(scenario())
     check = check_level(levels, AGENTS, seed=3, seconds=1e9, most_batches=32)
     runs = {n: simulation_of(levels.model, n, around=AGENTS, seed=3) for n in (9, 10, 11)}
@@ -291,11 +296,74 @@ def test_neighbours_costs_and_their_intervals():
         difference = costs[neighbour.agents] - costs[10]
         assert neighbour.simulated_difference == pytest.approx(difference.mean())
         error = difference.std(ddof=1) / math.sqrt(32)
-        assert neighbour.half_width == pytest.approx(error * student(2, 31))
+        assert neighbour.standard_error == pytest.approx(error)
+        assert neighbour.half_width == pytest.approx(error * student(17, 31))
         assert neighbour.resolved == (abs(difference.mean()) > neighbour.half_width)
         assert abs(neighbour.model_difference - neighbour.simulated_difference) < neighbour.half_width
         apart = math.hypot(costs[neighbour.agents].std(ddof=1), costs[10].std(ddof=1)) / math.sqrt(32)
         assert error < 0.6 * apart  # what the same callers at both levels are good for
+
+
+def test_a_wrong_cost_reaches_the_verdict_though_every_measure_agrees(checked, monkeypatch):
+    """The formulas' cost of nine agents is put 30 too low: their measures are right, the price of one agent is not."""
+    right = Levels.level
+
+    def misstated(levels, agents):
+        level = right(levels, agents)
+        wrong = level.cost_per_hour - 30 * (agents == 9)
+        return dataclasses.replace(level, cost_per_hour=wrong)
+
+    monkeypatch.setattr(Levels, "level", misstated)
+    check, _, _ = checked({}, {})
+    assert all(row.verdict == "agrees" for row in check.rows)
+    assert [n.verdict for n in check.neighbours] == ["disagrees", "agrees"]
+    assert check.verdict == "disagrees"
+    assert check.reason.startswith("cost per hour of 9 agents less that of the plan: model ")
+    assert "apart" in check.reason
+
+
+def test_measures_are_blamed_before_costs():
+    row = CheckRow(
+        agents=9,
+        measure="mean_wait",
+        model=1.0,
+        simulated=9.0,
+        standard_error=0.1,
+        half_width=1.0,
+        margin=0.25,
+        verdict="disagrees",
+    )
+    neighbour = Neighbour(
+        agents=9,
+        model_difference=1.0,
+        simulated_difference=9.0,
+        standard_error=0.1,
+        half_width=1.0,
+        margin=0.25,
+        verdict="disagrees",
+        resolved=True,
+        too_close=False,
+    )
+    vague = dataclasses.replace(row, verdict="inconclusive")
+    assert "mean_wait" in overall([row], [neighbour])[1]
+    assert overall([vague], [neighbour])[0] == "disagrees"
+    assert overall([vague], [dataclasses.replace(neighbour, verdict="agrees")])[0] == "inconclusive"
+    # What is not known of a cost spoils nothing: two levels may be as good as each other.
+    assert overall([], [dataclasses.replace(neighbour, verdict="inconclusive")]) == ("agrees", "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"rate_cv": 0}, "agents alike"),
+        ({"rate_cv": 0.2}, "rates drawn afresh (gamma)"),
+        ({"mean_patience_seconds": 0}, "exponential service"),
+    ],
+)
+def test_a_check_says_what_it_takes_for_granted(checked, fields, said):
+    check, _, _ = checked({}, {}, fields)
+    assert said in check.assumes
+    assert {"Poisson calls", "longest idle agent first", "steady state"} < set(check.assumes)
 
 
 def test_the_same_seed_and_batches_give_the_same_check(monkeypatch):
@@ -303,7 +371,7 @@ def test_the_same_seed_and_batches_give_the_same_check(monkeypatch):
     levels = Levels(scenario(rate_cv=0.3))
 
     def of(seed, cores):
-        monkeypatch.setattr(checking, "cores", lambda: cores)
+        monkeypatch.setattr(looks, "cores", lambda: cores)
         check = check_level(levels, AGENTS, seed=seed, seconds=1e9, most_batches=32)
         return check.verdict, check.reason, check.rows, check.neighbours, check.replications, check.calls
 
@@ -315,9 +383,18 @@ def test_callers_who_never_give_up_and_agents_who_differ_cannot_be_checked():
     levels = Levels(scenario(mean_patience_seconds=math.inf, waiting_cost_per_hour=0, rate_cv=0.2))
     check = check_level(levels, 12, seed=4, seconds=1.0)
     assert check.verdict == "inconclusive"
-    assert "never give up" in check.reason
+    assert check.reason.startswith(
+        "mean_patience_seconds = inf: callers never give up, and rate_cv = 0.2 leaves"
+    )
     assert (check.rows, check.neighbours, check.replications, check.calls) == ((), (), 0, 0)
     assert check.seed == 4
+
+
+def test_a_level_below_the_load_of_callers_who_never_give_up_cannot_be_checked():
+    levels = Levels(scenario(mean_patience_seconds=math.inf, waiting_cost_per_hour=0))
+    check = check_level(levels, 7, seed=4, seconds=1.0)
+    assert (check.verdict, check.rows) == ("inconclusive", ())
+    assert "7 agents are below the load of 8 erlangs" in check.reason
 
 
 def test_callers_who_never_give_up_and_agents_alike():

@@ -133,6 +133,7 @@ class TestOptimize:
             reason="" if verdict == "agrees" else "mean_wait at 60 agents",
             rows=(),
             neighbours=(),
+            assumes=(),
             replications=0,
             calls=0,
             seed=0,
@@ -145,7 +146,7 @@ class TestOptimize:
         )
         got, out, err = run("optimize", "s.toml", "--seed", "7", "--check-seconds", "0.25")
         assert got == code
-        assert asked == {"seed": 7, "seconds": 0.25}
+        assert asked == {"seed": 7, "seconds": 0.25, "progress": False}
         assert verdict in out
         assert err == ("" if verdict == "agrees" else f"check {verdict}: mean_wait at 60 agents\n")
 

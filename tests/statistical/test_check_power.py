@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from staffing import Scenario, checking, simulating
+from staffing import Scenario, looks, simulating
 from staffing.checking import check_level
 from staffing.levels import Levels
 
@@ -88,7 +88,7 @@ def varied(number):
 def small_budget(monkeypatch):
     """Batches of a fiftieth of their length: the shorter, the farther from normal, so the harder on the intervals."""
     monkeypatch.setattr(simulating, "_CALLS_PER_BATCH", 3000)
-    monkeypatch.setattr(checking, "cores", lambda: 1)  # threads cost more than they bring here
+    monkeypatch.setattr(looks, "cores", lambda: 1)  # threads cost more than they bring here
 
 
 @pytest.mark.slow

@@ -13,11 +13,15 @@ from staffing.models.simulation._random import exponential, mix, uniform
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 
 CALLS, WAITS, WAIT, LOST, ANSWERED_WAIT, IN_TIME, LATE, BUSY, ELAPSED = range(9)
 # By how much gaps and services exceed their means: plainly, and weighted by the strain they came upon.
 GAPS, STRAINED_GAPS, WORK, STRAINED_WORK = range(9, 13)
 TOTALS = 13
+
+CALLS_BETWEEN_LOOKS = 2**14
+"""Calls after which the simulation looks again whether it is to stop, a power of two: milliseconds."""
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _START = np.uint64(0xA0761D6478BD642F)
@@ -124,13 +128,15 @@ def serve(
     totals: Floats,
     histogram: Integers,
     horizon_scale: float,
+    stop: Bytes,
     record: Floats,
 ) -> None:
     """Simulate `warm_up` + `calls` calls and add the latter to `totals` and, if they wait, to `histogram`.
 
     The warm-up's calls have negative numbers, so that call 0 is the same caller whatever the warm-up. Bin b
     of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size. A row of `record`, which
-    may have none, is a call's arrival, wait, offered wait, agent (-1: it gave up) and service.
+    may have none, is a call's arrival, wait, offered wait, agent (-1: it gave up) and service. Once another
+    thread has set `stop[0]`, it returns before long; what it has added is then worthless.
     """
     times, agents = plant(key, rates, lam)
     mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
@@ -141,6 +147,8 @@ def serve(
     capacity = max(rates.sum(), 1e-300)
     bins = histogram.size
     for call in range(-warm_up, calls):
+        if call & (CALLS_BETWEEN_LOOKS - 1) == 0 and stop[0]:
+            return
         if call == 0:
             opening, begun = now, committed(times, now)
         number = np.uint64(call)
@@ -217,17 +225,16 @@ def simulate_roster(
     totals: Floats,
     histogram: Integers,
     horizon_scale: float,
+    stop: Bytes,
 ) -> None:
     """`serve` without a record."""
-    serve(
-        key, rates, lam, theta, threshold, warm_up, calls, totals, histogram, horizon_scale, np.empty((0, 5))
-    )
+    record = np.empty((0, 5))
+    serve(key, rates, lam, theta, threshold, warm_up, calls, totals, histogram, horizon_scale, stop, record)
 
 
 @njit(cache=True, nogil=True)
 def simulate_batch(
     key: np.uint64,
-    first: int,
     rates: Floats,
     lam: float,
     theta: float,
@@ -237,12 +244,15 @@ def simulate_batch(
     totals: Floats,
     histogram: Integers,
     horizon_scale: float,
+    stop: Bytes,
 ) -> None:
-    """`simulate_roster` for rosters `first`, `first` + 1, ... of a batch, one per row of `rates`."""
+    """`simulate_roster` for each roster of a batch, a row of `rates`."""
     for r in range(rates.shape[0]):
-        own = roster_key(key, np.uint64(first + r))
+        if stop[0]:
+            return
+        own = roster_key(key, np.uint64(r))
         simulate_roster(
-            own, rates[r], lam, theta, threshold, warm_up[r], calls, totals, histogram, horizon_scale
+            own, rates[r], lam, theta, threshold, warm_up[r], calls, totals, histogram, horizon_scale, stop
         )
 
 
@@ -252,7 +262,8 @@ def record_calls(
 ) -> tuple[Floats, Floats, Floats, Integers, Floats]:
     """Every call's arrival, wait, offered wait, agent (-1: it gave up) and service, the warm-up's first."""
     record = np.empty((warm_up + calls, 5))
-    serve(key, rates, lam, theta, 0.0, warm_up, calls, np.zeros(TOTALS), np.zeros(1, np.int64), 1.0, record)
+    totals, histogram, stop = np.zeros(TOTALS), np.zeros(1, np.int64), np.zeros(1, np.uint8)
+    serve(key, rates, lam, theta, 0.0, warm_up, calls, totals, histogram, 1.0, stop, record)
     return (
         record[:, 0].copy(),
         record[:, 1].copy(),

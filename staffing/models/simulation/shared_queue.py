@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -15,18 +13,28 @@ from staffing.models.performance import MEASURES, MethodError, Performance, Sums
 from staffing.models.simulation import _kernels as kernels
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
 from staffing.models.simulation.histogram_waits import BINS, HistogramWaits, wait_scale
+from staffing.models.simulation.stoppable_threads import Flag, in_threads, never
 from staffing.models.simulation.warm_up import warm_up_calls
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
 Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
 
+Report = Callable[[int], None]
+
 CONTROLS = 5
-CALLS_BETWEEN_CHECKS = 1_000_000
 
 
 class _Batch(NamedTuple):
     totals: NDArray[np.float64]
     capacity: float
+    histogram: NDArray[np.int64]
+
+
+class _Results(NamedTuple):
+    """Totals and mean capacity of each batch, one row each, and the bins of all together."""
+
+    totals: NDArray[np.float64]
+    capacities: NDArray[np.float64]
     histogram: NDArray[np.int64]
 
 
@@ -46,8 +54,7 @@ class SharedQueueSimulation:
         lam > 0, calls per unit of time.
     rosters : callable
         `rosters(size, generator)` gives the agents' rates, > 0, shape (size, agents). Rosters of one batch
-        may depend on each other, as strata do; different batches must not. Called from several threads if
-        `run` is given more than one worker.
+        may depend on each other, as strata do; different batches must not. Called from several threads.
     agents : int
         Agents in each roster, >= 0.
     abandonment_rate : float
@@ -106,14 +113,12 @@ class SharedQueueSimulation:
             else _at_least_one("calls_per_roster", calls_per_roster)
         )
         self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
-        self._totals: list[NDArray[np.float64]] = []
-        self._capacities: list[float] = []
-        self._histogram = np.zeros(BINS, np.int64)
+        self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty(0), np.zeros(BINS, np.int64))
 
     @property
     def batches(self) -> int:
         """Batches simulated so far."""
-        return len(self._totals)
+        return len(self._results.totals)
 
     @property
     def rosters(self) -> int:
@@ -130,8 +135,11 @@ class SharedQueueSimulation:
         """Of the standard errors, for Student's law."""
         return self.batches - 1 - (CONTROLS if enough(self.batches, CONTROLS) else 0)
 
-    def run(self, batches: int, workers: int = 1) -> None:
-        """Simulate `batches` more batches, on `workers` threads; an interrupted run adds nothing.
+    def run(self, batches: int, workers: int = 1, report: Report | None = None) -> None:
+        """Simulate `batches` more batches, on `workers` threads.
+
+        An interrupt is heard at once, leaves no thread running and adds nothing; a later run gives what it would have
+        given.
 
         Parameters
         ----------
@@ -139,6 +147,8 @@ class SharedQueueSimulation:
             How many, >= 0.
         workers : int
             Threads, >= 1. The results do not depend on it.
+        report : callable, optional
+            Told how many more rosters have been simulated, again and again, in the calling thread.
 
         Raises
         ------
@@ -148,24 +158,28 @@ class SharedQueueSimulation:
             If callers never give up and a roster's capacity does not exceed the arrival rate: its queue
             grows for ever and no mean over rosters exists.
         """
-        batches = count("batches", batches)
+        numbers = range(self.batches, self.batches + count("batches", batches))
         workers = _at_least_one("workers", workers)
-        numbers = range(self.batches, self.batches + batches)
-        stop = Event()
-        if workers == 1 or batches < 2:
-            done = [self._batch(b, stop) for b in numbers]
-        else:
-            with ThreadPoolExecutor(min(workers, batches)) as pool:
-                try:
-                    done = list(pool.map(lambda b: self._batch(b, stop), numbers))
-                except BaseException:
-                    stop.set()
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
-        for batch in done:
-            self._histogram += batch.histogram
-        self._capacities += [batch.capacity for batch in done]
-        self._totals += [batch.totals for batch in done]
+        # What must be compiled is so here, by simulating nothing: this thread hears an interrupt.
+        self._simulate(np.uint64(0), np.empty((0, self.agents)), never())
+        totals: list[NDArray[np.float64]] = []
+        capacities: list[float] = []
+        histogram = self._results.histogram.copy()
+
+        def take(batch: _Batch) -> None:
+            totals.append(batch.totals)
+            capacities.append(batch.capacity)
+            np.add(histogram, batch.histogram, out=histogram)
+            if report is not None:
+                report(self.rosters_per_batch)
+
+        in_threads(self._batch, numbers, workers, take)
+        # One assignment, which no interrupt can cut in two.
+        self._results = _Results(
+            np.vstack([self._results.totals, *totals]),
+            np.append(self._results.capacities, capacities),
+            histogram,
+        )
 
     def performance(self) -> Performance:
         """What callers and agents experience, with standard errors from batch to batch.
@@ -185,8 +199,7 @@ class SharedQueueSimulation:
                 f"batches: {batches} have been run, at least 2 are needed to tell how uncertain the results "
                 f"are; call run({2 - batches}) first"
             )
-        totals = np.array(self._totals)
-        capacities = np.array(self._capacities)
+        totals, capacities, histogram = self._results
         whole = self._measures(totals.sum(axis=0), float(capacities.mean()))
         others = [
             self._measures(rest, capacity)
@@ -194,7 +207,7 @@ class SharedQueueSimulation:
                 totals.sum(axis=0) - totals, (capacities.sum() - capacities) / (batches - 1), strict=True
             )
         ]
-        controls = self._controls(totals)
+        controls = self.controls()
         values, errors = {}, {}
         for m in MEASURES:
             if not math.isfinite(whole[m]):
@@ -212,7 +225,7 @@ class SharedQueueSimulation:
             method_error=method_error,
             time_unit=self.time_unit,
             threshold=self.threshold,
-            wait_law=HistogramWaits.of_counts(self._histogram, self._scale, self.calls),
+            wait_law=HistogramWaits.of_counts(histogram, self._scale, self.calls),
             standard_errors=errors,
         )
 
@@ -220,15 +233,16 @@ class SharedQueueSimulation:
         """Every measure by its name for each batch alone, in their order; batches are independent."""
         return [
             self._measures(totals, capacity)
-            for totals, capacity in zip(self._totals, self._capacities, strict=True)
+            for totals, capacity in zip(self._results.totals, self._results.capacities, strict=True)
         ]
 
-    def _controls(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def controls(self) -> NDArray[np.float64]:
         """Surprises of mean zero per call of each batch, shape (batches, 5).
 
         Gaps and services less their means, plainly and weighted by the strain they came upon; and patience: callers
         give up at rate theta while they wait, so abandonments less theta times the waits have mean zero.
         """
+        totals = self._results.totals
         surprises = totals[:, [kernels.GAPS, kernels.STRAINED_GAPS, kernels.WORK, kernels.STRAINED_WORK]]
         theta = self.abandonment_rate if self.abandonment_rate < math.inf else 0.0
         giving_up = theta * totals[:, kernels.WAIT] - (totals[:, kernels.LOST] if theta else 0.0)
@@ -268,7 +282,7 @@ class SharedQueueSimulation:
             return np.full(rates.shape[:-1], self._warm_up)
         return warm_up_calls(rates, self.arrival_rate, self.abandonment_rate)
 
-    def _batch(self, batch: int, stop: Event) -> _Batch:
+    def _batch(self, batch: int, stop: Flag) -> _Batch:
         rates = self._rosters_of(batch)
         capacity = rates.sum(axis=1)
         if self.abandonment_rate == 0 and capacity.min() <= self.arrival_rate:
@@ -277,28 +291,27 @@ class SharedQueueSimulation:
                 f"rosters {capacity.mean():g}) and callers never give up, so its queue would grow for ever; "
                 "capacity must exceed the arrival rate in every roster: add agents or make patience finite"
             )
-        _, key = self._seeds(batch)
-        warm_up = self._warm_up_of(rates)
-        totals, histogram = np.zeros(kernels.TOTALS), np.zeros(BINS, np.int64)
-        chunk = np.cumsum(warm_up + self.calls_per_roster) // CALLS_BETWEEN_CHECKS
-        starts = np.flatnonzero(np.diff(chunk, prepend=-1))
-        for first, end in zip(starts, [*starts[1:], len(rates)], strict=True):
-            if stop.is_set():
-                break
-            kernels.simulate_batch(
-                key,
-                int(first),
-                rates[first:end],
-                self.arrival_rate,
-                self.abandonment_rate,
-                self.threshold,
-                warm_up[first:end],
-                self.calls_per_roster,
-                totals,
-                histogram,
-                self._scale,
-            )
+        totals, histogram = self._simulate(self._seeds(batch)[1], rates, stop)
         return _Batch(totals, float(capacity.mean()), histogram)
+
+    def _simulate(
+        self, key: np.uint64, rates: NDArray[np.float64], stop: Flag
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        totals, histogram = np.zeros(kernels.TOTALS), np.zeros(BINS, np.int64)
+        kernels.simulate_batch(
+            key,
+            rates,
+            self.arrival_rate,
+            self.abandonment_rate,
+            self.threshold,
+            self._warm_up_of(rates),
+            self.calls_per_roster,
+            totals,
+            histogram,
+            self._scale,
+            stop,
+        )
+        return totals, histogram
 
 
 def _at_least_one(name: str, value: object) -> int:

@@ -54,7 +54,7 @@ Z = NormalDist().inv_cdf(1 - 1e-4 / 2 / len(SYSTEMS) / len(KINDS))
 def test_controls_have_mean_zero(rosters, agents, lam, theta):
     done = simulation(rosters, agents, lam, theta)
     done.run(600, workers=2)
-    controls = done._controls(np.array(done._totals))
+    controls = done.controls()
     assert controls.shape == (600, CONTROLS)
     means, errors = controls.mean(axis=0), controls.std(axis=0, ddof=1) / math.sqrt(600)
     unused = {kind for kind, error in zip(KINDS, errors, strict=True) if error == 0}

@@ -9,6 +9,7 @@ import pytest
 from staffing.models.simulation import _kernels as kernels
 
 KEY = np.uint64(2**63 + 12345)
+GO_ON = np.zeros(1, np.uint8)
 UNLIKE = (0.4, 1.6, 0.8, 1.2, 1.0, 0.05, 3.0)
 
 SYSTEMS = {
@@ -55,6 +56,13 @@ def by_hand(key, rates, lam, theta, warm_up, calls):
 def test_every_call_is_that_of_the_obvious_loop(rates, lam, theta, warm_up):
     compiled = kernels.record_calls(KEY, np.array(rates), lam, theta, warm_up, 2000)
     for mine, plain in zip(compiled, by_hand(KEY, rates, lam, theta, warm_up, 2000), strict=True):
+        np.testing.assert_array_equal(mine, plain)
+
+
+def test_looking_whether_to_stop_changes_nothing():
+    calls = 2 * kernels.CALLS_BETWEEN_LOOKS + 100
+    compiled = kernels.record_calls(KEY, np.array(UNLIKE), 8.0, 0.3, 100, calls)
+    for mine, plain in zip(compiled, by_hand(KEY, UNLIKE, 8.0, 0.3, 100, calls), strict=True):
         np.testing.assert_array_equal(mine, plain)
 
 
@@ -115,7 +123,7 @@ def totals_by_hand(record, initial, rates, lam, warm_up, threshold, scale, bins)
 def test_totals_are_those_of_the_recorded_calls(rates, lam, theta, warm_up, threshold):
     array, size = np.array(rates), len(rates)
     totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
-    kernels.simulate_roster(KEY, array, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3)
+    kernels.simulate_roster(KEY, array, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3, GO_ON)
     load = lam / sum(rates) if rates else math.inf
     initial = [kernels.first_free(KEY, np.uint64(k), rate, load) for k, rate in enumerate(rates)]
     record = kernels.record_calls(KEY, array, lam, theta, warm_up, 3000)
@@ -129,9 +137,9 @@ def test_totals_are_added_to():
     arguments = (KEY, np.array(UNLIKE), 8.0, 0.3, 0.1, 50, 500)
     once, twice = np.zeros(kernels.TOTALS), np.zeros(kernels.TOTALS)
     bins_once, bins_twice = np.zeros(64, np.int64), np.zeros(64, np.int64)
-    kernels.simulate_roster(*arguments, once, bins_once, 0.3)
+    kernels.simulate_roster(*arguments, once, bins_once, 0.3, GO_ON)
     for _ in range(2):
-        kernels.simulate_roster(*arguments, twice, bins_twice, 0.3)
+        kernels.simulate_roster(*arguments, twice, bins_twice, 0.3, GO_ON)
     np.testing.assert_array_equal(twice, 2 * once)
     np.testing.assert_array_equal(bins_twice, 2 * bins_once)
 
@@ -139,21 +147,30 @@ def test_totals_are_added_to():
 def test_a_batch_is_its_rosters_one_by_one():
     rates = np.random.default_rng(3).uniform(0.5, 1.5, (5, 7))
     warm_up = np.array([20, 30, 0, 50, 1000])
-    batch, pieces, alone = np.zeros((3, kernels.TOTALS))
-    bins_batch, bins_pieces, bins_alone = np.zeros((3, 64), np.int64)
+    batch, alone = np.zeros((2, kernels.TOTALS))
+    bins_batch, bins_alone = np.zeros((2, 64), np.int64)
     common = (7.0, 0.5, 0.1)
-    kernels.simulate_batch(KEY, 0, rates, *common, warm_up, 400, batch, bins_batch, 0.3)
-    for part in (slice(0, 2), slice(2, 5)):
-        kernels.simulate_batch(
-            KEY, part.start, rates[part], *common, warm_up[part], 400, pieces, bins_pieces, 0.3
-        )
+    kernels.simulate_batch(KEY, rates, *common, warm_up, 400, batch, bins_batch, 0.3, GO_ON)
     for r in range(5):
         own = np.uint64(kernels.roster_key(KEY, np.uint64(r)))
-        kernels.simulate_roster(own, rates[r], *common, warm_up[r], 400, alone, bins_alone, 0.3)
-    np.testing.assert_array_equal(batch, pieces)
+        kernels.simulate_roster(own, rates[r], *common, warm_up[r], 400, alone, bins_alone, 0.3, GO_ON)
     np.testing.assert_array_equal(batch, alone)
-    np.testing.assert_array_equal(bins_batch, bins_pieces)
     np.testing.assert_array_equal(bins_batch, bins_alone)
+
+
+def test_a_kernel_told_to_stop_does_so_at_its_next_look():
+    stop = np.ones(1, np.uint8)
+    totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
+    record = np.zeros((3 * kernels.CALLS_BETWEEN_LOOKS, 5))
+    size = len(record) - 7
+    kernels.serve(KEY, np.array(UNLIKE), 8.0, 0.3, 0.1, 7, size, totals, histogram, 0.3, stop, record)
+    assert np.all(record[:7, 0] > 0)  # calls before the first look, at call 0
+    assert not record[7:].any()
+    kernels.simulate_batch(
+        KEY, np.ones((2, 7)), 8.0, 0.3, 0.1, np.full(2, 7), size, totals, histogram, 0.3, stop
+    )
+    assert not totals.any()
+    assert not histogram.any()
 
 
 def test_the_longest_idle_agent_answers():

@@ -9,6 +9,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from staffing.models.errors import Infeasible, ScenarioError
 from staffing.models.performance import MEASURES
@@ -51,13 +53,38 @@ def eight_batches():
     return done
 
 
-@pytest.mark.parametrize("pieces", [[8], [4, 4], [1, 0, 7]])
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_results_depend_on_seed_and_batches_alone(eight_batches, pieces, workers):
-    done = simulation()
-    for batches in pieces:
-        done.run(batches, workers=workers)
+@settings(max_examples=30)
+@given(
+    cuts=st.sets(st.integers(0, 8)), workers=st.lists(st.sampled_from([1, 2, 3, 7]), min_size=10, max_size=10)
+)
+def test_results_depend_on_seed_and_batches_alone(eight_batches, cuts, workers):
+    done, reported = simulation(), []
+    for batches, threads in zip(np.diff(sorted({0, 8} | cuts)), workers, strict=False):
+        done.run(int(batches), threads, reported.append)
     assert (done.batches, done.rosters, done.calls) == (8, 64, 64 * 300)
+    assert outcome(done) == outcome(eight_batches)
+    assert reported == [8] * 8
+
+
+@pytest.mark.parametrize("failing_at", [1, 4, 7])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_run_cut_short_leaves_no_trace(eight_batches, failing_at, workers):
+    """Not even after earlier runs, and wherever the interrupt falls: none of its batches, no thread."""
+    done, before, heard = simulation(), threading.enumerate(), []
+    done.run(2)
+    two = outcome(done)
+
+    def interrupt(rosters):
+        heard.append(rosters)
+        if len(heard) == failing_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        done.run(30, workers, interrupt)
+    assert threading.enumerate() == before
+    assert done.batches == 2
+    assert outcome(done) == two
+    done.run(6, workers)
     assert outcome(done) == outcome(eight_batches)
 
 
@@ -253,15 +280,23 @@ def test_one_roster_that_never_settles_is_refused():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends the process there")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupt_ends_a_long_run_at_once_and_adds_nothing(workers):
-    done = simulation(rosters_per_batch=400, calls_per_roster=1_000_000)
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+@pytest.mark.parametrize(("rosters", "calls"), [(100_000, 10_000), (1, 10**12)])
+def test_an_interrupt_ends_a_long_run_at_once_and_adds_nothing(workers, rosters, calls):
+    """Between the rosters of a batch and within one of them; either batch would take hours."""
+    done = simulation(rosters_per_batch=rosters, calls_per_roster=calls)
+    before, sent = threading.enumerate(), []
+
+    def send():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.4, send)
     timer.start()
-    started = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         done.run(4, workers=workers)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - sent[0] < 1
     timer.join()
+    assert threading.enumerate() == before
     assert done.batches == 0
 
 
