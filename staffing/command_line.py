@@ -70,7 +70,6 @@ def _parser() -> argparse.ArgumentParser:
         "--check-seconds", type=float, default=1.0, metavar="S", help="time for the check (default 1)"
     )
     _averaging_arguments(optimize)
-    optimize.add_argument("--progress", action="store_true", help="show how far the check is (needs tqdm)")
     optimize.set_defaults(run=_optimize)
 
     evaluate = commands.add_parser("evaluate", help="what comes of given numbers of agents")
@@ -109,6 +108,7 @@ def _averaging_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="rosters to average over, if it is by them (default 1000)",
     )
+    parser.add_argument("--progress", action="store_true", help="show how far long work is (needs tqdm)")
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -157,7 +157,12 @@ def _evaluate(options: argparse.Namespace) -> int:
     agents = [_whole(text) for text in options.agents]
     announce()
     curve = evaluate_staffing(
-        scenario, agents=agents, seed=options.seed, method=options.method, rosters=options.rosters
+        scenario,
+        agents=agents,
+        seed=options.seed,
+        method=options.method,
+        rosters=options.rosters,
+        progress=options.progress,
     )
     if options.csv is not None:
         curve.to_csv(options.csv)

@@ -53,7 +53,7 @@ def optimize_staffing(
     rosters : int
         Rosters to average over, 100 to 100,000, if it is by them.
     progress : bool
-        Whether to show the check's progress on standard error.
+        Whether to show progress on standard error.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -83,7 +83,7 @@ def optimize_staffing(
     question.require_goal()
     return plan_of(
         question,
-        _averaging(method, rosters, seed),
+        _averaging(method, rosters, seed, progress=progress),
         check_seconds=positive("check_seconds", check_seconds) if check else None,
         progress=progress,
         begun=begun,
@@ -99,6 +99,7 @@ def evaluate_staffing(
     method: str = ...,
     rosters: int = ...,
     seed: int = ...,
+    progress: bool = ...,
     **fields: Any,
 ) -> "Level": ...
 @overload
@@ -110,6 +111,7 @@ def evaluate_staffing(
     method: str = ...,
     rosters: int = ...,
     seed: int = ...,
+    progress: bool = ...,
     **fields: Any,
 ) -> "Curve": ...
 def evaluate_staffing(
@@ -120,6 +122,7 @@ def evaluate_staffing(
     method: str = "auto",
     rosters: int = 1000,
     seed: int = 0,
+    progress: bool = False,
     **fields: Any,
 ) -> "Level | Curve":
     """What comes of given numbers of agents, enough or not.
@@ -137,6 +140,8 @@ def evaluate_staffing(
         Rosters to average over, 100 to 100,000, if it is by them.
     seed : int
         Seed of the rosters averaged over, >= 0.
+    progress : bool
+        Whether to show progress on standard error.
     **fields
         Fields of `Scenario`, instead of or on top of `scenario`.
 
@@ -152,11 +157,19 @@ def evaluate_staffing(
     """
     from staffing.curve import Curve
     from staffing.levels import Levels
+    from staffing.progress import progress_bar
 
-    levels = Levels(_scenario(scenario, fields), _averaging(method, rosters, seed))
-    if isinstance(agents, Iterable) and not isinstance(agents, str | bytes | bytearray) and _many(agents):
-        return Curve(levels.scenario, [levels.level(_agents(n)) for n in agents])
-    return levels.level(_agents(agents))
+    wanted = _several(agents)
+    averaging = _averaging(method, rosters, seed, progress=progress and wanted is None)
+    levels = Levels(_scenario(scenario, fields), averaging)
+    if wanted is None:
+        return levels.level(_agents(agents))
+    found = []
+    with progress_bar(progress, "evaluation", len(wanted), "levels") as advance:
+        for n in wanted:
+            found.append(levels.level(n))
+            advance(1)
+    return Curve(levels.scenario, found)
 
 
 def simulate_staffing(
@@ -220,16 +233,19 @@ def _scenario(scenario: Scenario | None, fields: dict[str, Any]) -> Scenario:
     return scenario.replace(**fields) if fields else scenario
 
 
-def _averaging(method: str, rosters: int, seed: int) -> "Averaging":
+def _averaging(method: str, rosters: int, seed: int, *, progress: bool) -> "Averaging":
     from staffing.question import Averaging
     from staffing.simulating import cores
 
-    return Averaging(method=method, rosters=rosters, seed=seed, workers=cores())
+    return Averaging(method=method, rosters=rosters, seed=seed, workers=cores(), progress=progress)
 
 
-def _many(agents: object) -> bool:
-    """Whether an iterable holds several numbers, as an array of one number without a dimension does not."""
-    return getattr(agents, "ndim", 1) > 0
+def _several(agents: object) -> list[int] | None:
+    """Numbers of agents, if it is several that are given; an array without a dimension is one number."""
+    one = isinstance(agents, str | bytes | bytearray) or getattr(agents, "ndim", 1) == 0
+    if one or not isinstance(agents, Iterable):
+        return None
+    return [_agents(n) for n in agents]
 
 
 def _agents(agents: object) -> int:

@@ -22,6 +22,7 @@ from staffing.models.shared_queue import Callers
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
 from staffing.optimize.promises import Promise
+from staffing.progress import progress_bar
 from staffing.scenario import Scenario
 
 METHODS = ("auto", "closure", "rosters")
@@ -50,8 +51,8 @@ class Averaging:
         Seed of their draw, >= 0.
     workers : int
         Threads; the results do not depend on it.
-    report : callable, optional
-        Called with the number of rosters done, again and again.
+    progress : bool
+        Whether to show progress on standard error.
 
     Raises
     ------
@@ -63,7 +64,7 @@ class Averaging:
     rosters: int = 1000
     seed: int = 0
     workers: int = 1
-    report: Callable[[int], None] | None = None
+    progress: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -105,7 +106,7 @@ def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
         rosters=averaging.rosters,
         seed=averaging.seed,
         workers=averaging.workers,
-        report=averaging.report,
+        bar=lambda total: progress_bar(averaging.progress, "averaging", total, "rosters"),
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from staffing.models.shared_queue import (
     roster_levels,
     roster_row,
 )
+from staffing.models.simulation.stoppable_threads import Flag, in_threads
 
 MOST_EXACT = 2000
 """Above so many agents the closure answers; its error has vanished there, and the exact law takes long."""
@@ -37,6 +38,12 @@ _QUEUE = Sums._fields.index("queue")
 _ANSWERED_WAIT = Sums._fields.index("answered_wait")
 _TOGETHER = 16
 _ROWS = 32_000
+
+Bar = Callable[[int], AbstractContextManager[Callable[[float], None]]]
+
+
+def _no_bar(total: int) -> AbstractContextManager[Callable[[float], None]]:
+    return nullcontext(lambda done: None)
 
 
 class SampledAgents:
@@ -59,8 +66,8 @@ class SampledAgents:
         Seed of the draw, >= 0. All levels have the rosters' first agents in common.
     workers : int
         Threads, >= 1. The results do not depend on it.
-    report : callable, optional
-        Called with the number of rosters done, again and again, from any thread.
+    bar : callable, optional
+        Given the rosters that are to be done, a context whose value is called with the number done, again and again.
     """
 
     most = None
@@ -73,14 +80,14 @@ class SampledAgents:
         rosters: int = 1000,
         seed: int = 0,
         workers: int = 1,
-        report: Callable[[int], None] | None = None,
+        bar: Bar | None = None,
     ) -> None:
         self.callers, self.law, self.mean_rate = callers, law, law.mean
         self.closure = DrawnAgents(callers, law)
         self._size = -(-rosters // GROUPS)
         self._seed = seed
         self._draw = LatinHypercube(law, groups=GROUPS, size=self._size, seed=self._seed)
-        self._workers, self._report = workers, report
+        self._workers, self._bar = workers, bar or _no_bar
         self._width = max(_ROWS // self.drawn, 1)
         self._blocks: dict[int, Vector] = {}
 
@@ -214,18 +221,17 @@ class SampledAgents:
         rates = self._draw.rates(levels[-1])
         result = np.empty((len(levels), self.drawn, COLUMNS))
 
-        def compute(start: int) -> None:
+        def compute(start: int, stop: Flag) -> tuple[slice, Vector]:
             part = slice(start, start + _TOGETHER)
-            result[:, part] = roster_levels(self.callers, np.ascontiguousarray(rates[:, part]), levels)
-            if self._report:
-                self._report(result[0, part].shape[0])
+            return part, roster_levels(self.callers, np.ascontiguousarray(rates[:, part]), levels)
 
-        with ThreadPoolExecutor(self._workers) as pool:
-            try:
-                list(pool.map(compute, range(0, self.drawn, _TOGETHER)))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        with self._bar(self.drawn) as advance:
+
+            def take(done: tuple[slice, Vector]) -> None:
+                result[:, done[0]] = done[1]
+                advance(done[1].shape[1])
+
+            in_threads(compute, range(0, self.drawn, _TOGETHER), self._workers, take)
         return result
 
     def _cross_checked(self, agents: int) -> Performance:

@@ -3,6 +3,7 @@
 import csv
 import math
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -243,7 +244,12 @@ def test_the_width_of_a_block_of_levels_does_not_change_a_bit(monkeypatch):
 
 def test_rosters_done_are_reported_and_an_interrupt_leaves_no_thread():
     done = []
-    model = sampled(10, 1.0, 0.5, GAMMA, rosters=200, workers=2, report=done.append)
+
+    def bar(total):
+        assert total == 200
+        return nullcontext(done.append)
+
+    model = sampled(10, 1.0, 0.5, GAMMA, rosters=200, workers=2, bar=bar)
     model.values(10)
     assert sum(done) == 200
 
@@ -251,11 +257,11 @@ def test_rosters_done_are_reported_and_an_interrupt_leaves_no_thread():
         raise KeyboardInterrupt
 
     before = threading.active_count()
-    broken = sampled(10, 1.0, 0.5, GAMMA, rosters=200, workers=2, report=interrupt)
+    broken = sampled(10, 1.0, 0.5, GAMMA, rosters=200, workers=2, bar=lambda total: nullcontext(interrupt))
     with pytest.raises(KeyboardInterrupt):
         broken.values(10)
     assert threading.active_count() == before
-    broken._report = None
+    broken._bar = bar
     assert broken.values(10) == model.values(10)
 
 
