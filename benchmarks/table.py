@@ -17,10 +17,11 @@ class Row(NamedTuple):
 
 
 def lines(rows: list[Row]) -> list[str]:
-    """A line per thing and peer, things in the order in which they were measured first."""
+    """A line per thing and peer, in the order of their first rows; what was measured repeatedly at its least."""
     things: dict[str, dict[str, Row]] = {}
     for row in rows:
-        things.setdefault(row.what, {})[row.who] = row
+        measured = things.setdefault(row.what, {})
+        measured[row.who] = min(row, measured.get(row.who, row), key=lambda again: again.value)
     cells = [TITLES]
     for what, measured in things.items():
         ours = measured.pop(OURS, None)

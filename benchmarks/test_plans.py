@@ -28,7 +28,7 @@ def centre(erlangs: int) -> Scenario:
 def test_curve(timed: Callable, erlangs: int) -> None:
     levels = range(AGENTS[erlangs] - 6, AGENTS[erlangs] + 7)
     what = f"curve of 13 levels, {erlangs:,} erlangs"
-    curve = timed(what, OURS, lambda c: evaluate_staffing(c, agents=levels), [(centre(erlangs),)] * 20)[0]
+    curve = timed(what, OURS, lambda c: evaluate_staffing(c, agents=levels), [(centre(erlangs),)] * 40)[0]
     kept = [level for level in curve if level.performance.service_level.offered >= 0.8]
     assert min(kept, key=lambda level: level.cost_per_hour).agents == AGENTS[erlangs]
 
@@ -36,5 +36,5 @@ def test_curve(timed: Callable, erlangs: int) -> None:
 @pytest.mark.parametrize("erlangs", AGENTS)
 def test_plan(timed: Callable, erlangs: int) -> None:
     what = f"plan, {erlangs:,} erlangs"
-    plan = timed(what, OURS, lambda c: optimize_staffing(c, check=False), [(centre(erlangs),)] * 20)[0]
+    plan = timed(what, OURS, lambda c: optimize_staffing(c, check=False), [(centre(erlangs),)] * 40)[0]
     assert plan.agents == AGENTS[erlangs]

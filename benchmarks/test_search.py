@@ -27,7 +27,11 @@ def line(scenario: Scenario) -> float:
     return line_erlang_a.evaluate(1000.0, 1.0, patiences_per_service, 1000)["wait_probability"]
 
 
-@pytest.mark.parametrize("who", [OURS, "LINE, one evaluation"], ids=["ours", "line"])
+# Ours is over in a moment, which may be a bad one.
+ORDER = [OURS, "LINE, one evaluation", OURS]
+
+
+@pytest.mark.parametrize("who", ORDER)
 @pytest.mark.parametrize(
     ("what", "job", "rate_cv"),
     [
@@ -36,7 +40,6 @@ def line(scenario: Scenario) -> float:
         ("search for 892 agents alike", search, 0.0),
         ("search for 892 agents who differ", search, 0.2),
     ],
-    ids=["plan-alike", "plan-differ", "search-alike", "search-differ"],
 )
 def test_search(timed: Callable, what: str, job: Callable, rate_cv: float, who: str) -> None:
     scenario = Scenario(

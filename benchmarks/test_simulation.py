@@ -1,6 +1,7 @@
-"""A simulated call of M/M/100+M at load 1: ours, Ciw's and SimPy's, in the same replications."""
+"""A simulated call of M/M/100+M at load 1: ours, Ciw's and SimPy's, in replications of the same size."""
 
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,55 +18,66 @@ from benchmarks.simulated_queue import (
     assert_agree,
 )
 from benchmarks.table import OURS
-from staffing.models.erlang import erlang_a
 from staffing.models.roster import roster_performance
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 
-ALIKE = "a simulated call, 100 agents alike"
-EQUAL = np.ones(AGENTS)
-UNEQUAL = np.random.default_rng(1).gamma(25, 1 / 25, AGENTS)
+ALIKE, DIFFER = "a simulated call, 100 agents alike", "a simulated call, 100 agents who differ"
+RATES = {ALIKE: np.ones(AGENTS), DIFFER: np.random.default_rng(1).gamma(25, 1 / 25, AGENTS)}
 
 
-def simulate(rates: np.ndarray, replications: int, seed: int) -> list[Answer]:
-    """All replications in one go, on one core, as users run them."""
-    simulation = SharedQueueSimulation(
-        arrival_rate=float(rates.sum()),
-        rosters=lambda size, _: np.tile(rates, (size, 1)),
-        agents=AGENTS,
-        abandonment_rate=ABANDONMENT_RATE,
-        seed=seed,
-        rosters_per_batch=1,
-        calls_per_roster=CALLS,
-        warm_up_calls=WARM_UP_CALLS,
-    )
-    simulation.run(replications)
-    return [Answer(*(values[name] for name in Answer._fields)) for values in simulation.batch_values()]
+def ours(what: str) -> tuple[str, str, Callable[[int], list[Answer]], int]:
+    """All replications of a seed in one go, on one core."""
+    rates = RATES[what]
+
+    def simulate(seed: int) -> list[Answer]:
+        simulation = SharedQueueSimulation(
+            arrival_rate=float(rates.sum()),
+            rosters=lambda size, _: np.tile(rates, (size, 1)),
+            agents=AGENTS,
+            abandonment_rate=ABANDONMENT_RATE,
+            seed=seed,
+            rosters_per_batch=1,
+            calls_per_roster=CALLS,
+            warm_up_calls=WARM_UP_CALLS,
+        )
+        simulation.run(REPLICATIONS)
+        return [Answer(*(values[name] for name in Answer._fields)) for values in simulation.batch_values()]
+
+    return what, OURS, simulate, REPLICATIONS
 
 
-@pytest.mark.parametrize(
-    ("what", "rates"),
-    [(ALIKE, EQUAL), ("a simulated call, 100 agents who differ", UNEQUAL)],
-    ids=["alike", "differ"],
-)
-def test_ours(timed: Callable, what: str, rates: np.ndarray) -> None:
-    rounds = [(rates, REPLICATIONS, seed) for seed in range(20)]
-    found = timed(what, OURS, simulate, rounds, per=REPLICATIONS * CALLS)
-    assert_agree(
-        [answer for answers in found for answer in answers],
-        roster_performance(rates, float(rates.sum()), ABANDONMENT_RATE),
-    )
+def peer(who: str, module: ModuleType) -> tuple[str, str, Callable[[int], list[Answer]], int]:
+    """One replication of a seed."""
+
+    def simulate(seed: int) -> list[Answer]:
+        return [module.simulate(AGENTS, ARRIVAL_RATE, ABANDONMENT_RATE, WARM_UP_CALLS, CALLS, seed)]
+
+    return ALIKE, who, simulate, 1
 
 
-@pytest.mark.parametrize(
-    ("who", "peer"),
-    [
-        ("SimPy, callbacks", simpy_callbacks),
-        ("SimPy, processes", simpy_processes),
-        ("Ciw", ciw_queue),
-    ],
-    ids=lambda value: getattr(value, "__name__", "").rpartition(".")[2],
-)
-def test_peer(timed: Callable, who: str, peer: object) -> None:
-    centre = (AGENTS, ARRIVAL_RATE, ABANDONMENT_RATE, WARM_UP_CALLS, CALLS)
-    answers = timed(ALIKE, who, peer.simulate, [(*centre, seed) for seed in range(REPLICATIONS)], per=CALLS)
-    assert_agree(answers, erlang_a(ARRIVAL_RATE, 1.0, ABANDONMENT_RATE, AGENTS))
+# Ours is over in a moment, which may be a bad one.
+ORDER = [
+    ours(ALIKE),
+    ours(DIFFER),
+    peer("SimPy, callbacks", simpy_callbacks),
+    ours(ALIKE),
+    ours(DIFFER),
+    peer("SimPy, processes", simpy_processes),
+    peer("SimPy, callbacks", simpy_callbacks),
+    ours(ALIKE),
+    ours(DIFFER),
+    peer("Ciw", ciw_queue),
+    ours(ALIKE),
+    ours(DIFFER),
+]
+
+
+@pytest.mark.parametrize(("what", "who", "simulate", "replications"), ORDER)
+def test_simulated_call(
+    timed: Callable, what: str, who: str, simulate: Callable[[int], list[Answer]], replications: int
+) -> None:
+    rounds = [(seed,) for seed in range(REPLICATIONS)]
+    found = timed(what, who, simulate, rounds, per=replications * CALLS)
+    rates = RATES[what]
+    exact = roster_performance(rates, float(rates.sum()), ABANDONMENT_RATE)
+    assert_agree([answer for answers in found for answer in answers], exact)
