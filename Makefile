@@ -29,7 +29,7 @@ lint: .venv/ready-dev
 
 # In one process, alone: a clock shared with other tests measures them too.
 bench: .venv/ready-bench
-	$(BIN)/python -m pytest -n0 benchmarks $(ARGS)
+	$(BIN)/python -m pytest -n0 --quiet --disable-warnings --benchmark-quiet --benchmark-disable-gc benchmarks $(ARGS)
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .coverage bank_1999.csv
