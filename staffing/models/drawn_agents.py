@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
@@ -28,9 +28,10 @@ from staffing.models.shared_queue import (
 
 _QUEUE = Sums._fields.index("queue")
 _ANSWERED_WAIT = Sums._fields.index("answered_wait")
-_POINTS = ndtri(np.array([0.05, 0.5, 0.95]))
 _ONE = np.ones(1)
-_BRACKETS = np.array([-FARTHEST, -3.0, -1.5, -0.5, 0.5, 1.5, 3.0, FARTHEST])
+_SCORES = np.array([-FARTHEST, -3.0, ndtri(0.05), -0.7, 0.0, 0.7, ndtri(0.95), 3.0, FARTHEST])
+_POINTS = [2, 4, 6]
+"""Where among the scores the 5, 50 and 95% points are."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ class DrawnAgents:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    _marks: dict[int, dict[str, Vector]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _grids: dict[int, tuple[Vector, dict[str, Vector]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def mean_rate(self) -> float:
@@ -93,24 +96,17 @@ class DrawnAgents:
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
             wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy()),
-            spread={} if alike else self.spread(n),
+            spread={} if alike else self._spread(n),
         )
 
     def at_scores(self, agents: int, scores: Vector) -> dict[str, Vector]:
         """Every measure for rosters whose capacity has these normal scores, as arrays."""
-        capacities = self.law.capacity_at_score(agents, scores)
-        rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
-        return measures_by_roster(self.callers, agents, rows, capacities)
-
-    def spread(self, agents: int) -> Mapping[str, Spread]:
-        """The 5, 50 and 95% points of every measure over rosters."""
-        points = self.at_scores(agents, _POINTS)
-        return {m: Spread(*sorted(points[m].tolist())) for m in MEASURES}
+        return self._at(agents, self.law.capacity_at_score(agents, scores))
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
         """The 5, 50 and 95% points over rosters of a figure that falls, or rises, as capacity grows."""
-        points = self.at_scores(agents, _POINTS)
-        return Spread(*sorted(np.broadcast_to(figure(points), _POINTS.shape).tolist()))
+        figures = np.broadcast_to(figure(self._grid(agents)[1]), _SCORES.shape)
+        return Spread(*sorted(figures[_POINTS].tolist()))
 
     def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
         """The share of rosters that fail each test, and that of those which fail any.
@@ -150,24 +146,38 @@ class DrawnAgents:
 
         return draw
 
+    def _spread(self, agents: int) -> Mapping[str, Spread]:
+        values = self._grid(agents)[1]
+        return {m: Spread(*sorted(values[m][_POINTS].tolist())) for m in MEASURES}
+
     def _share_failing(self, agents: int, fails: OfRoster) -> float:
-        # A few scores at once, the same for every measure, bracket the one at which it crosses its limit.
-        if agents not in self._marks:
-            self._marks[agents] = self.at_scores(agents, _BRACKETS)
-        failing = np.flatnonzero(fails(self._marks[agents]) > 0)
+        """The chance of a capacity below the one at which `fails` turns, which the grid brackets."""
+        capacities, values = self._grid(agents)
+        failing = np.flatnonzero(np.broadcast_to(fails(values), _SCORES.shape) > 0)
         if failing.size == 0:
             return 0.0
         last = failing[-1]
-        if last == _BRACKETS.size - 1:
+        if last == _SCORES.size - 1:
             return 1.0
 
-        def excess(z: float) -> float:
-            capacities = self.law.capacity_at_score(agents, np.array([z]))
-            rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
+        def excess(capacity: float) -> float:
+            rows = closure_rows(self.callers, agents, np.array([capacity]), self.law.cv**2)
             # Many times as fast in plain numbers as in arrays of one.
-            return fails(averaged_measures(self.callers, agents, rows, float(capacities[0]), _ONE))
+            return fails(averaged_measures(self.callers, agents, rows, capacity, _ONE))
 
-        return float(ndtr(brentq(excess, _BRACKETS[last], _BRACKETS[last + 1], xtol=1e-6)))
+        turn = brentq(excess, capacities[last], capacities[last + 1], rtol=1e-12)
+        return self.law.capacity_cdf(agents, float(turn))
+
+    def _grid(self, agents: int) -> tuple[Vector, dict[str, Vector]]:
+        """Capacities at a few scores and every measure there, the same for all that is asked of a level."""
+        if agents not in self._grids:
+            capacities = self.law.capacity_at_score(agents, _SCORES)
+            self._grids[agents] = capacities, self._at(agents, capacities)
+        return self._grids[agents]
+
+    def _at(self, agents: int, capacities: Vector) -> dict[str, Vector]:
+        rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
+        return measures_by_roster(self.callers, agents, rows, capacities)
 
     @property
     def _classic(self) -> str:
