@@ -234,7 +234,7 @@ def _check(check: Check | None, scenario: Scenario) -> str:
     )
     if check.neighbours:
         text += f"; {'; '.join(_neighbour(neighbour) for neighbour in check.neighbours)}"
-    return f"{text}. It tests the mathematics, not the data: it too assumes {', '.join(check.assumes)}."
+    return f"{text}. It tests the mathematics, not the data; both assume {', '.join(check.assumes)}."
 
 
 def _neighbour(neighbour: Neighbour) -> str:

@@ -178,7 +178,7 @@ def test_what_is_settled_gets_no_more(settled):
 
 
 def test_what_is_open_goes_on_until_it_is_settled_and_no_longer(settled):
-    batches, [below, above] = settled({}, {"swing": 20.0})
+    batches, [_, above] = settled({}, {"swing": 20.0})
     assert above.resolved
     assert batches[60] == 64
     assert batches[61] == batches[62] > 64
@@ -188,14 +188,14 @@ def test_what_is_open_goes_on_until_it_is_settled_and_no_longer(settled):
 
 
 def test_what_the_budget_will_not_do_is_given_up_at_once(settled):
-    batches, [below, above] = settled({}, {"swing": 2000.0}, seconds=60)
+    batches, [_, above] = settled({}, {"swing": 2000.0}, seconds=60)
     assert batches == {60: 64, 61: 64, 62: 64}
     assert not above.resolved
     assert above.within > 1000
 
 
 def test_the_cheaper_one_to_settle_goes_first(settled):
-    batches, [below, above] = settled({"swing": 2000.0}, {"swing": 20.0}, seconds=60)
+    batches, [_, above] = settled({"swing": 2000.0}, {"swing": 20.0}, seconds=60)
     assert above.resolved
     assert batches[60] == 64
 

@@ -1,11 +1,13 @@
 """A plan as text: one screen that says what a planner must know."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
 from staffing import Infeasible, Scenario, optimize_staffing
+from staffing.check import Neighbour
 
 SCENARIO = Scenario(
     calls_per_hour=1200,
@@ -86,8 +88,9 @@ def test_random_ordinary_plans_fit_one_screen():
         assert_one_screen(text)
 
 
-def test_the_checked_plan_fits_one_screen():
-    plan = optimize_staffing(
+@pytest.fixture(scope="module")
+def checked():
+    return optimize_staffing(
         SCENARIO,
         min_service_level=0.8,
         max_abandonment=0.05,
@@ -95,10 +98,64 @@ def test_the_checked_plan_fits_one_screen():
         waiting_cost_per_hour=20,
         check_seconds=0.05,
     )
-    text = str(plan)
+
+
+def test_the_checked_plan_fits_one_screen(checked):
+    text = str(checked)
     assert_one_screen(text)
-    assert plan.check.verdict in text
+    assert checked.check.verdict in text
     assert "tests the mathematics, not the data" in one_line(text)
+
+
+def neighbour(**changes):
+    fields = {
+        "agents": 60,
+        "model_difference": 0.384,
+        "simulated_difference": 0.38,
+        "standard_error": 0.04,
+        "half_width": 0.21,
+        "margin": 2.0,
+        "verdict": "agrees",
+        "resolved": True,
+        "too_close": False,
+    }
+    return Neighbour(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "60 agents: dearer by 0.38 +- 0.21 (model +0.38)"),
+        ({"simulated_difference": -0.38}, "60 agents: cheaper by 0.38 +- 0.21 (model +0.38)"),
+        ({"too_close": True}, "60 agents: within 0.59, too close to matter (model +0.38)"),
+        (
+            {"resolved": False, "half_width": 1.52, "model_difference": -1234.5},
+            "60 agents: not resolvable, within 1.90 (model -1,234.50)",
+        ),
+        ({"resolved": False, "half_width": math.inf}, "60 agents: not resolvable (model +0.38)"),
+    ],
+)
+def test_a_neighbour_is_said_in_a_line(checked, changes, said):
+    check = dataclasses.replace(checked.check, neighbours=(neighbour(**changes),))
+    assert said in one_line(str(dataclasses.replace(checked, check=check)))
+
+
+def test_what_the_check_assumes_is_said(checked):
+    assert f"both assume {', '.join(checked.check.assumes)}." in one_line(str(checked))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"calls_per_hour": 0}, "nothing to simulate: calls_per_hour = 0"),
+        (
+            {"mean_patience_seconds": math.inf},
+            "mean_patience_seconds = inf: callers never give up, and rate_cv",
+        ),
+    ],
+)
+def test_where_nothing_can_be_simulated_the_field_is_named(fields, said):
+    assert said in one_line(str(optimize_staffing(SCENARIO, **fields, min_service_level=0.8)))
 
 
 @pytest.mark.parametrize("definition", ["offered", "answered", "virtual"])

@@ -39,7 +39,8 @@ def short_batches(monkeypatch):
 def test_standard_errors_are_honest():
     """Fails by chance once in 1200; a standard error a third too small would fail nine times in ten.
 
-    At 32 batches without, at 60 with the correction for luck. The formulas may err by 0.02, a fifth of a standard error.
+    At 32 batches without, at 60 with the correction for luck. The formulas may err by 0.02, a fifth of a standard
+    error.
     """
     runs, levels = 80, Levels(BANK)
     scores = {(n, batches): [] for n in (8, 10) for batches in (32, 60)}
