@@ -390,6 +390,20 @@ def test_callers_who_never_give_up_and_agents_who_differ_cannot_be_checked():
     assert check.seed == 4
 
 
+def test_given_agents_are_said_to_be_given_and_have_no_neighbour_beyond_the_last():
+    given = scenario(
+        mean_handle_seconds=None,
+        rate_cv=None,
+        observed_rates_per_hour=[14, 18, 20, 22, 26, 19, 21, 20],
+        rate_law="observed",
+        roster="fixed",
+    )
+    check = check_level(Levels(given), 8, seed=0, seconds=1e9, most_batches=32)
+    assert "the agents given" in check.assumes
+    assert [n.agents for n in check.neighbours] == [7]
+    assert check.verdict != "disagrees"
+
+
 def test_a_level_below_the_load_of_callers_who_never_give_up_cannot_be_checked():
     levels = Levels(scenario(mean_patience_seconds=math.inf, waiting_cost_per_hour=0))
     check = check_level(levels, 7, seed=4, seconds=1.0)
