@@ -24,7 +24,7 @@ from staffing.models.shared_queue import (
     roster_levels,
     roster_row,
 )
-from staffing.models.simulation.stoppable_threads import Flag, in_threads
+from staffing.models.stoppable_threads import Flag, in_threads
 
 MOST_EXACT = 2000
 """Above so many agents the closure answers; its error has vanished there, and the exact law takes long."""

@@ -13,8 +13,8 @@ from staffing.models.performance import MEASURES, MethodError, Performance, Sums
 from staffing.models.simulation import _kernels as kernels
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
 from staffing.models.simulation.histogram_waits import BINS, HistogramWaits, wait_scale
-from staffing.models.simulation.stoppable_threads import Flag, in_threads, never
 from staffing.models.simulation.warm_up import warm_up_calls
+from staffing.models.stoppable_threads import Flag, in_threads, never
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
 Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from staffing.models.simulation.stoppable_threads import in_threads
+from staffing.models.stoppable_threads import in_threads
 
 
 def until_stopped(item, stop):
