@@ -37,7 +37,8 @@ ERRORS = 4
 _QUEUE = Sums._fields.index("queue")
 _ANSWERED_WAIT = Sums._fields.index("answered_wait")
 _TOGETHER = 16
-_ROWS = 32_000
+_MOST_ROWS = 160_000
+_KEPT = 8
 
 Bar = Callable[[int], AbstractContextManager[Callable[[float], None]]]
 
@@ -88,7 +89,7 @@ class SampledAgents:
         self._seed = seed
         self._draw = LatinHypercube(law, groups=GROUPS, size=self._size, seed=self._seed)
         self._workers, self._bar = workers, bar or _no_bar
-        self._width = max(_ROWS // self.drawn, 1)
+        self._width = self._levels_at_once(callers.arrival_rate / law.mean)
         self._blocks: dict[int, Vector] = {}
 
     @property
@@ -205,13 +206,18 @@ class SampledAgents:
             means[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
         return measures_by_roster(self.callers, agents, means, capacities.mean(axis=1))
 
+    def _levels_at_once(self, load: float) -> int:
+        """As many as cost about what it takes to grow rosters up to the load, within bounds of memory."""
+        worth_while = int(min(load, MOST_EXACT) ** 2 / 1000)
+        return max(min(max(worth_while, 16), 160, _MOST_ROWS // self.drawn), 1)
+
     def _rows(self, agents: int) -> Vector:
         """Rows of sums of every roster at this level; levels are computed some at a time, and the last kept."""
         block = agents // self._width
         if block not in self._blocks:
             first = block * self._width
             levels = range(first, min(first + self._width, self.most_exact + 1))
-            if len(self._blocks) >= 16:
+            if len(self._blocks) >= _KEPT:
                 del self._blocks[next(iter(self._blocks))]
             self._blocks[block] = self._computed(levels)
         rows: Vector = self._blocks[block][agents - block * self._width]

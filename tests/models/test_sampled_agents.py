@@ -235,7 +235,7 @@ def test_threads_and_order_do_not_change_a_bit(workers):
 
 def test_the_width_of_a_block_of_levels_does_not_change_a_bit(monkeypatch):
     wide = sampled(30, 0.95, 0.5, GAMMA, rosters=100).values(30)
-    monkeypatch.setattr(sampled_agents, "_ROWS", 100)
+    monkeypatch.setattr(sampled_agents, "_MOST_ROWS", 100)
     monkeypatch.setattr(sampled_agents, "_TOGETHER", 7)
     narrow = sampled(30, 0.95, 0.5, GAMMA, rosters=100)
     assert narrow._width == 1
