@@ -21,6 +21,7 @@ abandonment_cost = 2.5
 """
 IN_PYTHON = f"from staffing import *; centre = dict({', '.join(CENTRE.splitlines())}, progress=True); "
 SIMULATE = "simulate_staffing(**centre, calls_per_hour={calls}, agents={agents}, rosters=10**9)"
+AVERAGE = "evaluate_staffing(**centre, calls_per_hour=40_000, agents=2000, method='rosters', rosters=10_000)"
 OPTIMIZE = "optimize_staffing(**centre, calls_per_hour={calls}, check_seconds=600)"
 
 
@@ -58,6 +59,7 @@ def until(word, stream):
         SIMULATE.format(calls=1200, agents=60),
         SIMULATE.format(calls=2e7, agents=1_000_000),
         SIMULATE.format(calls=1, agents=1_000_000),
+        AVERAGE,
         OPTIMIZE.format(calls=2e5),
         OPTIMIZE.format(calls=2e6),
     ],
