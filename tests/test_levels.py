@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from staffing import Scenario, evaluate_staffing
+from staffing import Scenario, evaluate_staffing, optimize_staffing
 
 SCENARIO = Scenario(
     calls_per_hour=1200,
@@ -113,6 +113,29 @@ class TestWithoutAbandonment:
             )
             assert level.performance.mean_wait == math.inf
             assert level.rosters.share_unstable == 1
+
+    @pytest.mark.parametrize("law", [{}, {"rate_cv": 0}, {"rate_law": "lognormal", "rate_cv": 1}])
+    def test_without_calls_every_queue_settles(self, law):
+        quiet = self.ENDLESS.replace(
+            calls_per_hour=0, waiting_cost_per_hour=1, max_mean_wait_seconds=15, **law
+        )
+        for agents in (0, 1, 7):
+            level = evaluate_staffing(quiet, agents=agents)
+            assert level.performance.mean_wait == level.rosters.share_unstable == 0
+            assert level.rosters.share_missing_any == 0
+        plan = optimize_staffing(quiet, check=False)
+        assert (plan.agents, plan.cost_per_hour) == (0, 0)
+
+    def test_without_calls_the_queue_at_given_agents_settles(self):
+        given = {
+            "observed_rates_per_hour": [18, 22],
+            "roster": "fixed",
+            "mean_handle_seconds": None,
+            "calls_per_hour": 0,
+        }
+        for agents in (0, 2):
+            rosters = evaluate_staffing(self.ENDLESS, agents=agents, **given).rosters
+            assert rosters.share_unstable == rosters.share_missing_any == 0
 
     def test_patience_bounds_what_its_absence_does_not(self):
         assert evaluate_staffing(SCENARIO, agents=30).rosters.share_unstable == 0

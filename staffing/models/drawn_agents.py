@@ -121,13 +121,13 @@ class DrawnAgents:
 
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end."""
-        if self.callers.abandonment_rate > 0:
+        if self.callers.settle:
             return 0.0
         return self.law.capacity_cdf(agents, self.callers.arrival_rate)
 
     def endless(self, agents: int) -> bool:
         """Whether a roster at or below the load is possible, if rarely, so that the mean wait is infinite."""
-        return self.callers.abandonment_rate == 0 and agents * self.law.lowest <= self.callers.arrival_rate
+        return not self.callers.settle and agents * self.law.lowest <= self.callers.arrival_rate
 
     def mean_capacity(self, agents: int) -> float:
         """Agents times their mean rate."""

@@ -86,8 +86,7 @@ class GivenAgents:
 
     def unstable_share(self, agents: int) -> float:
         """1 if the queue grows without end, otherwise 0."""
-        endless = self.capacity_cdf(agents, self.callers.arrival_rate)
-        return endless if self.callers.abandonment_rate == 0 else 0.0
+        return 0.0 if self.callers.settle else self.capacity_cdf(agents, self.callers.arrival_rate)
 
     def mean_capacity(self, agents: int) -> float:
         """Sum of the agents' rates."""

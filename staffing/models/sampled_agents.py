@@ -189,7 +189,7 @@ class SampledAgents:
         return self.closure.rosters(around)
 
     def _unstable(self, agents: int) -> NDArray[np.bool_]:
-        if self.callers.abandonment_rate > 0:
+        if self.callers.settle:
             return np.zeros(self.drawn, np.bool_)
         unstable: NDArray[np.bool_] = self._capacities(agents) <= self.callers.arrival_rate * (1 + 1e-12)
         return unstable

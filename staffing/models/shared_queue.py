@@ -65,6 +65,11 @@ class Callers:
         )
         object.__setattr__(self, "threshold", non_negative("threshold", self.threshold))
 
+    @property
+    def settle(self) -> bool:
+        """Whether their queue settles whoever serves it: there are no calls, or callers give up."""
+        return self.arrival_rate == 0 or self.abandonment_rate > 0
+
 
 @dataclass(frozen=True)
 class QueueWaits:
@@ -81,8 +86,7 @@ class QueueWaits:
         if self.callers.arrival_rate == 0:
             return 0.0
         if t == math.inf:
-            endless = self.callers.abandonment_rate == 0
-            return float(self.weights[np.isneginf(self.log_full)].sum()) if endless else 0.0
+            return 0.0 if self.callers.settle else float(self.weights[np.isneginf(self.log_full)].sum())
         value: float = _kernels.mixed_survival(
             float(t),
             self.callers.arrival_rate,
