@@ -10,7 +10,7 @@ from staffing.level import Level
 from staffing.models.performance import Performance
 from staffing.plan import StaffingPlan
 from staffing.scenario import Scenario
-from staffing.wording import WIDTH, duration, money, paragraph, percent
+from staffing.wording import WIDTH, duration, heads, money, paragraph, percent
 
 _SHOWN_EACH_SIDE = 3
 _REGIMES = {"QD": "quality-driven (QD)", "QED": "balanced (QED)", "ED": "efficiency-driven (ED)"}
@@ -58,7 +58,7 @@ def _headline(plan: StaffingPlan) -> str:
     if n == 0:
         answer = f"staff nobody: {_why_nobody(plan)}"
     else:
-        answer = f"{n} agent{'s' if n > 1 else ''}"
+        answer = heads(n)
         if gross != n:
             answer += f" at work, {gross} to schedule with {percent(plan.scenario.shrinkage)} shrinkage"
     return f"{plan.scenario.name or 'Staffing plan'}: {answer}"
@@ -163,11 +163,11 @@ def _binding(plan: StaffingPlan) -> str:
         return "the trade-off of costs" + ("; no promise binds" if plan.level.promises else "")
     if binding.requirements == ("max_agents",) and plan.scenario.agent_cost_per_hour == 0:
         return "max_agents; agents cost nothing, so more are always better"
-    without = f"{binding.agents_without} agents would do"
+    without = f"{heads(binding.agents_without)} would do"
     if binding.agents_without == 0:
         without = "nobody would be needed"
     elif binding.agents_without > plan.agents:
-        without = f"{binding.agents_without} agents would be best"
+        without = f"{heads(binding.agents_without)} would be best"
     return (
         f"{' and '.join(binding.requirements)}; without {'it' if len(binding.requirements) == 1 else 'them'} "
         f"{without}, {money(binding.price_per_hour)} per hour cheaper"
@@ -208,7 +208,7 @@ def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:
     same = (
         "the same number" if difference == 0 else f"{abs(difference)} {'more' if difference > 0 else 'fewer'}"
     )
-    text = f"{answer.agents} agents, {same} ({assumes})"
+    text = f"{heads(answer.agents)}, {same} ({assumes})"
     for name, share in answer.share_missing.items():
         if plan.scenario.roster == "fixed":
             text += f"; it would miss {name} with these agents, unseen by it" if share else ""

@@ -26,6 +26,8 @@ from staffing.progress import progress_bar
 from staffing.scenario import Scenario
 
 METHODS = ("auto", "closure", "rosters")
+LEVELS_EACH_SIDE = 6
+"""Levels shown on each side of the best; none of them may be cheaper and keep the promises."""
 LARGEST_ERROR = 0.005
 """Stated error of P(wait) at the offered load up to which "auto" trusts the closure."""
 _LAWS: Mapping[str, Callable[[float, float], RateLaw]] = {
@@ -144,6 +146,7 @@ def search_of(scenario: Scenario, model: Agents) -> LevelSearch:
         lowest=scenario.min_agents,
         highest=scenario.max_agents,
         given=model.most,
+        uneven=LEVELS_EACH_SIDE if isinstance(model, SampledAgents) else 0,
     )
 
 

@@ -12,10 +12,8 @@ from staffing.levels import Levels
 from staffing.models.errors import Infeasible
 from staffing.models.regime import classify, regime_probabilities, safety
 from staffing.plan import StaffingPlan
-from staffing.question import Averaging, law_of, search_of
+from staffing.question import LEVELS_EACH_SIDE, Averaging, law_of, search_of
 from staffing.scenario import Scenario
-
-_LEVELS_EACH_SIDE = 6
 
 
 def plan_of(
@@ -32,8 +30,8 @@ def plan_of(
     search = search_of(scenario, levels.model)
     agents = search.best()
     model, lam = levels.model, scenario.arrival_rate
-    end = agents + _LEVELS_EACH_SIDE if model.most is None else min(agents + _LEVELS_EACH_SIDE, model.most)
-    curve = Curve(scenario, [levels.level(n) for n in range(max(agents - _LEVELS_EACH_SIDE, 0), end + 1)])
+    end = agents + LEVELS_EACH_SIDE if model.most is None else min(agents + LEVELS_EACH_SIDE, model.most)
+    curve = Curve(scenario, [levels.level(n) for n in range(max(agents - LEVELS_EACH_SIDE, 0), end + 1)])
     check = None
     if check_seconds is not None and lam > 0:
         check = check_level(levels, agents, seed=averaging.seed, seconds=check_seconds, progress=progress)

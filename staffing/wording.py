@@ -22,6 +22,11 @@ def money(amount: float) -> str:
     return "endless" if math.isinf(amount) else f"{amount:,.2f}"
 
 
+def heads(agents: int) -> str:
+    """So many agents."""
+    return f"{agents} agent" if agents == 1 else f"{agents} agents"
+
+
 def paragraph(label: str, text: str) -> list[str]:
     """Text behind a label, wrapped."""
     lines = textwrap.wrap(text, WIDTH - INDENT) or [""]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from staffing.wording import INDENT, WIDTH, duration, money, paragraph, percent
+from staffing.wording import INDENT, WIDTH, duration, heads, money, paragraph, percent
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,10 @@ def test_durations_and_money():
     assert duration(math.inf) == money(math.inf) == "endless"
     assert money(1964.8977) == "1,964.90"
     assert money(-3.5) == "-3.50"
+
+
+def test_one_agent_is_not_many():
+    assert [heads(n) for n in (0, 1, 2)] == ["0 agents", "1 agent", "2 agents"]
 
 
 def test_a_paragraph_is_wrapped_beside_its_label():

@@ -38,6 +38,9 @@ class LevelSearch:
         Levels allowed; `highest` None for no limit.
     given : int, optional
         Agents there are, if they are given one by one.
+    uneven : int
+        Levels on each side of the best to look at one by one, where values are averages over samples: these scatter a
+        little, so that a bisection may stop beside a cheaper level.
     """
 
     values: Callable[[int], Values]
@@ -47,6 +50,7 @@ class LevelSearch:
     lowest: int = 0
     highest: int | None = None
     given: int | None = None
+    uneven: int = 0
     _seen: dict[int, Values] = field(default_factory=dict, init=False)
 
     def at(self, agents: int) -> Values:
@@ -91,7 +95,7 @@ class LevelSearch:
         """
         least = self.least_keeping()
         if not self.costs.trade_off:
-            return least
+            return self._cheapest_near(least)
         first = first_true(
             lambda n: math.isfinite(self.cost(n)),
             lowest=least,
@@ -116,7 +120,7 @@ class LevelSearch:
             start=math.ceil(self.offered_load),
             step=self._step,
         )
-        return self._cheapest((*few, few[-1] if turn is None else turn))
+        return self._cheapest_near(self._cheapest((*few, few[-1] if turn is None else turn)))
 
     @property
     def _most(self) -> int:
@@ -128,6 +132,16 @@ class LevelSearch:
     def _cheapest(self, levels: Iterable[int]) -> int:
         """The cheapest of some levels in ascending order, the first of those that are equal."""
         return functools.reduce(lambda best, n: n if self._cheaper(n, best) else best, levels)
+
+    def _cheapest_near(self, best: int) -> int:
+        """The cheapest of the levels around a level, and around that one, until there is none cheaper."""
+        while self.uneven:
+            near = range(max(best - self.uneven, self.lowest), min(best + self.uneven, self._most) + 1)
+            found = self._cheapest(n for n in near if n == best or self._keeps(n))
+            if found == best:
+                break
+            best = found
+        return best
 
     def _cheaper(self, n: int, than: int) -> bool:
         """Whether a level costs less than another by more than rounding."""
@@ -145,10 +159,10 @@ class LevelSearch:
         return max(1, round(0.5 * math.sqrt(self.offered_load)))
 
     def _why_not(self, most: int) -> str:
-        values = self.at(most)
+        values, agents = self.at(most), f"{most} agent reaches" if most == 1 else f"{most} agents reach"
         lines = [
-            f"{name} = {p.limit:.12g}: {'at least' if p.at_least else 'at most'} that is promised, {most} agents "
-            f"reach {values[p.measure]:.12g}"
+            f"{name} = {p.limit:.12g}: {'at least' if p.at_least else 'at most'} that is promised, {agents} "
+            f"{_figure(values[p.measure])}"
             for name, p in self.promises.items()
             if not p.kept(values)
         ]
@@ -156,6 +170,12 @@ class LevelSearch:
             return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
         if most == self.highest:
             last = f"max_agents = {most} is not enough: allow more agents or promise less"
+        elif most == 1:
+            last = "the one agent given is not enough: give more or promise less"
         else:
             last = f"all {most} agents given are not enough: give more or promise less"
         return "\n".join([*lines, last])
+
+
+def _figure(value: float) -> str:
+    return f"{value:.12g}" if math.isfinite(value) else "infinity"

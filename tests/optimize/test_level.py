@@ -191,6 +191,32 @@ def test_only_the_promises_broken_are_named_and_each_is():
     assert "max_mean_wait_seconds" not in text
 
 
+def test_an_endless_wait_is_told_in_words():
+    fields = {"mean_patience_seconds": math.inf, "max_mean_wait_seconds": 15, "max_agents": 1}
+    with pytest.raises(Infeasible, match="at most that is promised, 1 agent reaches infinity\n"):
+        search_for(Scenario(**(ORDINARY | fields))).best()
+
+
+def test_where_values_scatter_no_level_near_the_best_is_cheaper():
+    """Bisection alone stops at 12 agents; the dip at 17 is near, that at 22 near 17, that at 40 near neither."""
+    lost = [100 - 5 * min(n, 12) - 0.5 * max(n - 12, 0) for n in range(61)]
+    for n, cheaper in ((17, 4), (22, 8), (40, 30)):
+        lost[n] -= cheaper
+    costs = Costs(agent=1, waiting=1)
+    assert table(queues(*lost), costs=costs).best() == 12
+    assert table(queues(*lost), costs=costs, uneven=6).best() == 22
+    assert table(queues(*lost), costs=costs, uneven=6, highest=21).best() == 17
+
+
+def test_where_values_scatter_a_promise_may_be_kept_below_where_it_is_broken():
+    rows = [
+        {"mean_wait": 0.0 if n in (9, 12) or n > 14 else 2.0} | row for n, row in enumerate(queues(*20 * [1]))
+    ]
+    search = {"promises": {"max_mean_wait_seconds": Promise("mean_wait", 1.0, at_least=False)}, "lowest": 10}
+    assert table(rows, **search).best() == 15
+    assert table(rows, **search, uneven=6).best() == 12
+
+
 def test_an_endless_queue_at_the_most_agents_allowed_is_infeasible_and_says_why():
     fields = {"mean_patience_seconds": math.inf, "waiting_cost_per_hour": 20, "max_agents": 59}
     with pytest.raises(Infeasible, match=r"max_agents = 59.*60 erlangs.*never give up"):
