@@ -74,23 +74,29 @@ def _panel(low: float, high: float, start: float, slope: float, x: float) -> tup
 
 
 @njit(cache=True, error_model="numpy")
+def _peak(lam: float, s: float, theta: float) -> tuple[float, float]:
+    """Where v(t) = exp(lam H(t) - s t), H(t) = (1 - exp(-theta t)) / theta, is greatest: theta t, and log v there."""
+    if theta == 0.0 or theta == np.inf or lam <= s:
+        return 0.0, 0.0
+    x = lam / theta
+    a = s / theta
+    if lam < 2.0 * s:
+        start = math.log1p((lam - s) / s)
+        return start, a * _excess(-start)
+    if s <= 1e-200 * theta:
+        return np.inf, x
+    start = math.log(lam) - math.log(s)
+    return start, x - a - a * start
+
+
+@njit(cache=True, error_model="numpy")
 def _queue_by_quadrature(lam: float, s: float, theta: float) -> tuple[float, float, float, float]:
     """`queue_sums` from v(t) = exp(lam H(t) - s t), H(t) = (1 - exp(-theta t)) / theta, in y = theta t."""
     x = lam / theta
     a = s / theta
-    if x > a:
-        if lam < 2.0 * s:
-            start = math.log1p((lam - s) / s)
-            top = a * _excess(-start)
-        else:
-            start = math.log(lam) - math.log(s)
-            top = x - a - a * start
-        slope = 0.0
-        x = a
-    else:
-        start = 0.0
-        top = 0.0
-        slope = a - x
+    start, top = _peak(lam, s, theta)
+    slope = max(a - x, 0.0)
+    x = min(x, a)
     served = 0.0
     lost = 0.0
     waited = 0.0
@@ -320,25 +326,44 @@ def roster_idle_sums(rates: NDArray[np.float64], lam: float) -> tuple[float, flo
 
 
 @njit(cache=True, error_model="numpy")
-def _log_reach(lam: float, s: float, theta: float, t: float) -> float:
-    """log v(t), v(t) = exp(lam H(t) - s t)."""
+def _log_drop(lam: float, s: float, theta: float, t: float) -> float:
+    """By how much the greatest v from t on is below the greatest of all: difference of their logs, <= 0."""
     if theta == np.inf:
         return -s * t
     if theta == 0.0:
         return (lam - s) * t
-    return -lam * math.expm1(-theta * t) / theta - s * t
+    y = theta * t
+    if lam <= s:
+        return -((s - lam) * t + lam / theta * _excess(y))
+    start, _ = _peak(lam, s, theta)
+    return -(s / theta) * _excess(y - start) if y > start else 0.0
 
 
 @njit(cache=True, error_model="numpy")
-def offered_wait(lam: float, s: float, theta: float, t: float, log_full: float) -> tuple[float, float]:
-    """(P(V > t), P(V > t and answered)) for the wait V offered to a call, given log P(all busy, nobody waits)."""
+def log_highest(lam: float, s: float, theta: float, log_p0: float) -> float:
+    """log(p_0 v) for the greatest v, given log p_0 in the scale of `queue_sums`.
+
+    Under overload log p_0 and log v run into the millions and differ by little: whoever works with their sum alone
+    keeps its digits.
+    """
+    _, top = _peak(lam, s, theta)
+    return log_p0 + top
+
+
+@njit(cache=True, error_model="numpy")
+def offered_wait(lam: float, s: float, theta: float, t: float, log_most: float) -> tuple[float, float]:
+    """(P(V > t), P(V > t and answered)) for the wait V offered to a call.
+
+    `log_most` is log(P(all busy, nobody waits) v) for the greatest v.
+    """
     later = lam
     if theta == np.inf:
         later = 0.0
     elif theta > 0.0:
         later = lam * math.exp(-theta * t)
     log_p0, waiting, _, _ = queue_sums(later, s, theta)
-    scale = math.exp(min(log_full + _log_reach(lam, s, theta, t) - log_p0, 700.0))
+    log_scale = log_most + _log_drop(lam, s, theta, t) - log_highest(later, s, theta, log_p0)
+    scale = math.exp(min(log_scale, 700.0))
     return min(scale * (waiting + math.exp(log_p0)), 1.0), min(scale * waiting * s / lam, 1.0)
 
 
@@ -360,7 +385,7 @@ def join(
     idle: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write the eight `Sums` and log P(all busy, nobody waits) from the idle weights of any routing rule."""
+    """Write the eight `Sums` and the `log_most` of `offered_wait` from the idle weights of any routing rule."""
     if overloaded(lam, s, theta):
         out[:] = _OVERLOADED
         out[6] = n
@@ -372,7 +397,7 @@ def join(
     scale = full / norm
     at_once = total * p0 / norm
     after_waiting = scale * waiting * s / lam
-    log_full = math.log(scale) + log_p0
+    log_most = math.log(scale) + log_highest(lam, s, theta, log_p0)
     out[0] = scale * (waiting + p0)
     out[1] = scale * length
     if theta == np.inf:
@@ -382,12 +407,12 @@ def join(
     else:
         out[2] = theta * out[1] / lam
     out[3] = s * scale * waited / lam
-    late, answered_late = offered_wait(lam, s, theta, threshold, log_full)
+    late, answered_late = offered_wait(lam, s, theta, threshold, log_most)
     out[7] = min(at_once + after_waiting, 1.0)
     out[4] = min(at_once + max(after_waiting - answered_late, 0.0), out[7])
     out[5] = late
     out[6] = n - idle * p0 / norm
-    out[8] = log_full
+    out[8] = log_most
 
 
 @njit(cache=True, error_model="numpy")
@@ -478,7 +503,7 @@ def mixed_survival(
     theta: float,
     capacities: NDArray[np.float64],
     weights: NDArray[np.float64],
-    log_full: NDArray[np.float64],
+    log_most: NDArray[np.float64],
 ) -> float:
     """P(W > t) for the wait of all calls, averaged over capacities."""
     stay = 1.0
@@ -491,6 +516,6 @@ def mixed_survival(
         if overloaded(lam, capacities[j], theta):
             result += weights[j]
         else:
-            late, _ = offered_wait(lam, capacities[j], theta, t, log_full[j])
+            late, _ = offered_wait(lam, capacities[j], theta, t, log_most[j])
             result += weights[j] * late
     return result * stay

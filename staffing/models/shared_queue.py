@@ -78,22 +78,22 @@ class QueueWaits:
     callers: Callers
     capacities: Vector
     weights: Vector
-    log_full: Vector
-    """log P(all agents busy, nobody waits), per capacity."""
+    log_most: Vector
+    """What `_kernels.offered_wait` goes by, per capacity; minus infinity where the queue grows without end."""
 
     def survival(self, t: float) -> float:
         """P(W > t), t >= 0."""
         if self.callers.arrival_rate == 0:
             return 0.0
         if t == math.inf:
-            return 0.0 if self.callers.settle else float(self.weights[np.isneginf(self.log_full)].sum())
+            return 0.0 if self.callers.settle else float(self.weights[np.isneginf(self.log_most)].sum())
         value: float = _kernels.mixed_survival(
             float(t),
             self.callers.arrival_rate,
             self.callers.abandonment_rate,
             self.capacities,
             self.weights,
-            self.log_full,
+            self.log_most,
         )
         return value
 

@@ -10,6 +10,7 @@ import pytest
 from staffing.models._kernels import (
     _queue_by_quadrature,
     _queue_by_series,
+    log_highest,
     offered_wait,
     queue_sums,
 )
@@ -162,9 +163,9 @@ def test_the_offered_wait_is_a_proper_law_with_the_right_mean(lam, s, theta):
     log_p0, waiting, length, waited = queue_sums(lam, s, theta)
     p0 = math.exp(log_p0)
     busy = waiting + p0
-    log_full = log_p0 - math.log(busy)  # as if nobody were ever idle
-    assert offered_wait(lam, s, theta, 0.0, log_full)[0] == pytest.approx(1.0, rel=1e-12)
-    answered = offered_wait(lam, s, theta, 0.0, log_full)[1]
+    log_most = log_highest(lam, s, theta, log_p0) - math.log(busy)  # as if nobody were ever idle
+    assert offered_wait(lam, s, theta, 0.0, log_most)[0] == pytest.approx(1.0, rel=1e-12)
+    answered = offered_wait(lam, s, theta, 0.0, log_most)[1]
     assert lam * answered + theta * length / busy == pytest.approx(lam, rel=1e-12)
 
     ends = np.linspace(0, 1, 241) ** 2 * (
@@ -173,7 +174,7 @@ def test_the_offered_wait_is_a_proper_law_with_the_right_mean(lam, s, theta):
     nodes, weights = np.polynomial.legendre.leggauss(8)
     half = np.diff(ends)[:, np.newaxis] / 2
     times = ((ends[1:] + ends[:-1])[:, np.newaxis] / 2 + half * nodes).ravel()
-    tails = np.array([offered_wait(lam, s, theta, t, log_full) for t in times])
+    tails = np.array([offered_wait(lam, s, theta, t, log_most) for t in times])
     assert (half * weights).ravel() @ tails[:, 1] == pytest.approx(s * waited / busy / lam, rel=1e-7)
     assert np.all(np.diff(tails[:, 0]) <= 1e-10)
     assert tails.min() >= 0
@@ -188,3 +189,32 @@ def test_the_scale_loses_nothing_beyond_the_rounding_of_its_own_logarithm(lam, s
     exact = integral_sums(lam, s, theta)
     error = agree(queue_sums(lam, s, theta), exact)
     assert error <= 1e-15 * (1 + abs(float(ratios(*exact)[2])))
+
+
+def exact_tail(lam, s, theta, t):
+    """P(V > t) if nobody were ever idle: v(t) sum p_k(t) over sum p_k, k >= 0, in 40 digits."""
+    with mpmath.workdps(40):
+        lam, s, theta, t = map(mpmath.mpf, (lam, s, theta, t))
+        later = lam * mpmath.exp(-theta * t)
+        busy, busy_later = (ratios(*integral_sums(rate, s, theta))[2] for rate in (lam, later))
+        return mpmath.exp((lam - later) / theta - s * t + busy_later - busy)
+
+
+@pytest.mark.parametrize("s", [2.0, 55.0, 60.0, 70.0])
+@pytest.mark.parametrize("theta", [0.7, 1e-2, 1e-4])
+@pytest.mark.parametrize("part", [0.0, 1e-3, 0.5, 0.99, 1.0, 1.02, 2.0])
+def test_the_tail_of_the_offered_wait_keeps_its_digits_under_overload(s, theta, part):
+    """Where waits end, logs of the weights may run into the millions; what is left of them is not to be lost."""
+    lam = 60.0
+    t = part * max(math.log(lam / s), 0.02) / theta
+    log_p0, waiting, _, _ = queue_sums(lam, s, theta)
+    log_most = log_highest(lam, s, theta, log_p0) - math.log(waiting + math.exp(log_p0))
+    found, _ = offered_wait(lam, s, theta, t, log_most)
+    assert found == pytest.approx(float(exact_tail(lam, s, theta, t)), rel=1e-11, abs=1e-15)
+
+
+def test_with_hardly_an_agent_nobody_is_in_time_however_long_the_patience():
+    log_p0, waiting, _, _ = queue_sums(5e4, 300.0, 1e-6)
+    log_most = log_highest(5e4, 300.0, 1e-6, log_p0) - math.log(waiting + math.exp(log_p0))
+    for t in (0.0, 20.0, 1e6):
+        assert offered_wait(5e4, 300.0, 1e-6, t, log_most)[0] == pytest.approx(1.0, abs=1e-14)
