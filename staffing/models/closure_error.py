@@ -28,12 +28,13 @@ def closure_error(law: RateLaw, agents: int, values: Mapping[str, float]) -> dic
     if gamma:
         # What hardly ever happens is not known that exactly where the capacity's law itself is approximate.
         waits, lost = min(waits, values["wait_probability"]), min(lost, values["abandonment_probability"])
-    per_wait = 2.5 * waits / values["wait_probability"] if values["wait_probability"] > 0 else 0.0
     error: dict[str, MethodError] = {
         measure: bound for measure in MEASURES if measure.startswith("service_level")
     }
     for measure in ("mean_wait", "mean_wait_answered", "mean_queue"):
-        error[measure] = per_wait * values[measure] if math.isfinite(values[measure]) else "exact"
+        # Per caller who waits first, which is finite however rarely one does.
+        per_wait = values[measure] / values["wait_probability"] if values["wait_probability"] > 0 else 0.0
+        error[measure] = 2.5 * waits * per_wait if math.isfinite(values[measure]) else "exact"
     answered = max(1.0 - values["abandonment_probability"], 1e-9)
     return error | {
         "wait_probability": waits,

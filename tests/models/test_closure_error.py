@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import roots_jacobi
 
+from staffing.models.closure_error import closure_error
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.erlang import erlang_a
 from staffing.models.performance import MEASURES
-from staffing.models.rate_laws import GammaRates
+from staffing.models.rate_laws import GammaRates, UniformRates
 from staffing.models.shared_queue import Callers, averaged_measures, closure_rows, roster_row
 
 
@@ -124,3 +125,10 @@ def test_one_agent_and_none_are_exact():
         np.testing.assert_allclose(row, roster_row(callers, np.array([capacity]))[0], rtol=1e-13)
     none = DrawnAgents(callers, GammaRates(1.0, 0.4)).performance(0)
     assert none == erlang_a(0.8, 1.0, 0.5, 0, threshold=0.2)
+
+
+def test_bounds_are_finite_however_rarely_a_caller_waits():
+    values = dict.fromkeys(MEASURES, 0.0) | {"wait_probability": 1e-318, "mean_wait": 1e-316}
+    error = closure_error(UniformRates(1.0, 0.5), 20_000, values)
+    assert all(bound == "exact" or 0 <= bound < math.inf for bound in error.values())
+    assert error["mean_wait"] == pytest.approx(2.5 * 100 * error["wait_probability"], rel=1e-3)
