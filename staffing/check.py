@@ -126,7 +126,7 @@ def _reason(row: CheckRow) -> str:
     if row.verdict == "disagrees":
         return f"{said} +- {row.half_width:.2g}, more than {row.margin:.2g} apart"
     if row.half_width < row.difference - row.margin:
-        return f"{said}, but waits are too rare to go by: give it more check_seconds"
+        return f"{said}, but what decides is too rare, or settles too slowly, for a simulation to go by"
     if row.half_width > 100 * row.margin:
         return f"{said}, known far too roughly to tell: give it more check_seconds"
     return f"{said}, known to +- {row.half_width:.2g} where {row.margin:.2g} is needed: give it more check_seconds"

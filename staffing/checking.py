@@ -12,6 +12,7 @@ from staffing.neighbour_costs import NeighbourCost, settle
 from staffing.progress import progress_bar
 from staffing.scenario import Scenario
 from staffing.simulating import simulation_of
+from staffing.unseen import Unseen
 
 
 def check_level(
@@ -58,12 +59,13 @@ def check_level(
     for run in runs:
         run.run(1)
     comparisons = len(tested) * len(LEAST_MARGINS) + len(tested) - 1
+    unseen = Unseen(levels.model, levels.costs) if levels.model.callers.abandonment_rate > 0 else None
     with progress_bar(progress, "check", seconds, "s") as advance:
         budget = Budget(seconds, most_batches, advance)
-        rows = _rows_when_decided(tested, runs, comparisons, budget)
+        rows = _rows_when_decided(tested, runs, comparisons, budget, unseen)
         [base] = [(level, run) for level, run in zip(tested, runs, strict=True) if level.agents == agents]
         neighbours = [
-            NeighbourCost(levels.costs, level, base[0], run, base[1], comparisons)
+            NeighbourCost(levels.costs, level, base[0], run, base[1], comparisons, unseen)
             for level, run in zip(tested, runs, strict=True)
             if level.agents != agents
         ]
@@ -97,7 +99,11 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
 
 
 def _rows_when_decided(
-    tested: list[Level], runs: list[SharedQueueSimulation], comparisons: int, budget: Budget
+    tested: list[Level],
+    runs: list[SharedQueueSimulation],
+    comparisons: int,
+    budget: Budget,
+    unseen: Unseen | None,
 ) -> tuple[CheckRow, ...]:
     """Run the simulations look by look, those that are undecided only, and return every level's rows."""
     for run in runs:
@@ -109,7 +115,7 @@ def _rows_when_decided(
     for slack in (*SLACK, 0.0):
         for level, run in undecided:
             budget.run(run, more[run.agents])
-            rows[run.agents] = _rows(level, run, comparisons)
+            rows[run.agents] = _rows(level, run, comparisons, unseen)
         wanted = {
             run.agents: slack * _deciding(run, rows[run.agents]) - run.batches
             for _, run in undecided
@@ -137,7 +143,9 @@ def _deciding(run: SharedQueueSimulation, rows: tuple[CheckRow, ...]) -> float:
     return max(min(max(needed), 1e9) * run.batches, run.batches + 1.0)
 
 
-def _rows(level: Level, run: SharedQueueSimulation, comparisons: int) -> tuple[CheckRow, ...]:
+def _rows(
+    level: Level, run: SharedQueueSimulation, comparisons: int, unseen: Unseen | None
+) -> tuple[CheckRow, ...]:
     simulated = run.performance()
     z = student(comparisons, run.batches, run.degrees_of_freedom)
     waits = (
@@ -145,10 +153,16 @@ def _rows(level: Level, run: SharedQueueSimulation, comparisons: int) -> tuple[C
         * run.calls
         / run.batches
     )
-    return tuple(_row(level, measure, simulated, z, rare=waits < FEWEST_WAITS) for measure in LEAST_MARGINS)
+    mute = waits < FEWEST_WAITS or not run.settled
+    hidden = {m: unseen.most(m, run.agents, run.rosters) if unseen else 0.0 for m in LEAST_MARGINS}
+    return tuple(
+        _row(level, measure, simulated, z, mute=mute, hidden=hidden[measure]) for measure in LEAST_MARGINS
+    )
 
 
-def _row(level: Level, measure: str, simulated: Performance, z: float, *, rare: bool) -> CheckRow:
+def _row(
+    level: Level, measure: str, simulated: Performance, z: float, *, mute: bool, hidden: float
+) -> CheckRow:
     model = level.performance.value(measure)
     stated = level.performance.method_error[measure]
     margin = max(LEAST_MARGINS[measure], 0.01 * abs(model)) + (stated if isinstance(stated, float) else 0.0)
@@ -163,7 +177,9 @@ def _row(level: Level, measure: str, simulated: Performance, z: float, *, rare: 
         standard_error=standard_error,
         half_width=half_width,
         margin=margin,
-        verdict="inconclusive" if rare and verdict == "disagrees" else verdict,
+        verdict="inconclusive"
+        if verdict == "disagrees" and (mute or hidden > max(margin, half_width))
+        else verdict,
     )
 
 

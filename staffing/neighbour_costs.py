@@ -12,6 +12,7 @@ from staffing.looks import FEWEST_BATCHES, FEWEST_WAITS, SLACK, Budget, student
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.optimize.costs import Costs
+from staffing.unseen import Unseen
 
 
 class NeighbourCost:
@@ -27,6 +28,8 @@ class NeighbourCost:
         Simulations of both, of the same seed, so that they can be compared batch by batch.
     comparisons : int
         How many comparisons share the false-alarm rate.
+    unseen : Unseen, optional
+        What rosters too rare to be simulated may add.
     """
 
     def __init__(
@@ -37,9 +40,11 @@ class NeighbourCost:
         run: SharedQueueSimulation,
         base_run: SharedQueueSimulation,
         comparisons: int,
+        unseen: Unseen | None = None,
     ) -> None:
         self.runs = run, base_run
         self._costs, self._levels, self._comparisons = costs, (level, base), comparisons
+        self._unseen = unseen
         self._threshold = TOO_CLOSE * base.cost_per_hour
         self.found = self._look()
 
@@ -63,7 +68,11 @@ class NeighbourCost:
         simulated, error = controlled_mean(cost - base_cost, controls)
         freedom = common - 1 - (controls.shape[1] if enough(common, controls.shape[1]) else 0)
         z = student(self._comparisons, common, freedom)
-        half_width = math.inf if rare or base_rare or z == math.inf else z * error
+        hidden = (
+            sum(self._unseen.most_cost(run.agents, run.rosters) for run in self.runs) if self._unseen else 0.0
+        )
+        mute = rare or base_rare or z == math.inf or hidden > max(self._threshold, z * error)
+        half_width = math.inf if mute else z * error
         model = level.cost_per_hour - base.cost_per_hour
         resolved = abs(simulated) > half_width
         margin = sum(self._stated_error(level) for level in self._levels)
@@ -96,12 +105,12 @@ class NeighbourCost:
     def _cost_by_batch(
         self, level: Level, run: SharedQueueSimulation, batches: int
     ) -> tuple[NDArray[np.float64], bool]:
-        """The cost in each batch, and whether waits are too rare in them to go by."""
+        """The cost in each batch, and whether it is nothing to go by: waits are too rare, or settle too slowly."""
         values = run.batch_values()[:batches]
         waits = max(
             level.performance.wait_probability, float(np.mean([v["wait_probability"] for v in values]))
         )
-        rare = waits * run.calls / run.batches < FEWEST_WAITS
+        rare = waits * run.calls / run.batches < FEWEST_WAITS or not run.settled
         return np.array([self._costs.total(run.agents, v) for v in values]), rare
 
     def _stated_error(self, level: Level) -> float:

@@ -43,6 +43,7 @@ class ByHand:
     def __init__(self, level, distances, errors, log):
         self.level, self.agents, self.batches = level, level.agents, 0
         self.distances, self.errors, self.log = distances, errors, log
+        self.settled = True
 
     @property
     def rosters(self):
@@ -440,3 +441,18 @@ def test_nobody_at_work(agents, rate_cv):
     assert nobody["service_level_offered"].simulated == 0
     assert check.verdict != "disagrees"
     assert all(math.isfinite(n.half_width) for n in check.neighbours)
+
+
+def test_rosters_that_settle_too_slowly_to_simulate_condemn_nothing(checked, monkeypatch):
+    far = {"wait_probability": 0.5}
+    assert checked(far, {})[0].verdict == "disagrees"
+    run = ByHand.run
+
+    def slow(self, *arguments):
+        run(self, *arguments)
+        self.settled = False
+
+    monkeypatch.setattr(ByHand, "run", slow)
+    check, _, _ = checked(far, {})
+    assert check.verdict == "inconclusive"
+    assert "settles too slowly" in check.reason

@@ -35,6 +35,7 @@ class ByHand:
 
     def __init__(self, agents, off=0.0, swing=0.0, batches=64, waits=0.4):
         self.agents, self.off, self.swing, self.batches, self.waits = agents, off, swing, batches, waits
+        self.settled = True
 
     @property
     def calls(self):

@@ -43,7 +43,8 @@ def controlled_mean(sample: NDArray[np.float64], controls: NDArray[np.float64]) 
     k = varying.shape[1]
     if k == 0 or not enough(m, k):
         return mean, math.sqrt(float(sample.var(ddof=1)) / m)
-    design = np.column_stack([np.ones(m), varying])
+    # Of one size, or the inverse would take the small for rounding errors of the large.
+    design = np.column_stack([np.ones(m), varying / varying.std(axis=0)])
     inverse = np.linalg.pinv(design.T @ design)
     coefficients = inverse @ (design.T @ sample)
     residual = sample - design @ coefficients

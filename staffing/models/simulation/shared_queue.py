@@ -13,7 +13,7 @@ from staffing.models.performance import MEASURES, MethodError, Performance, Sums
 from staffing.models.simulation import _kernels as kernels
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
 from staffing.models.simulation.histogram_waits import BINS, HistogramWaits, wait_scale
-from staffing.models.simulation.warm_up import warm_up_calls
+from staffing.models.simulation.warm_up import settles, warm_up_calls
 from staffing.models.stoppable_threads import Flag, in_threads, never
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
@@ -27,14 +27,16 @@ CONTROLS = 5
 class _Batch(NamedTuple):
     totals: NDArray[np.float64]
     capacity: float
+    settled: bool
     histogram: NDArray[np.int64]
 
 
 class _Results(NamedTuple):
-    """Totals and mean capacity of each batch, one row each, and the bins of all together."""
+    """Totals and mean capacity of each batch, one row each; whether all settled, and the bins of all together."""
 
     totals: NDArray[np.float64]
     capacities: NDArray[np.float64]
+    settled: bool
     histogram: NDArray[np.int64]
 
 
@@ -113,7 +115,7 @@ class SharedQueueSimulation:
             else _at_least_one("calls_per_roster", calls_per_roster)
         )
         self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
-        self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty(0), np.zeros(BINS, np.int64))
+        self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty(0), True, np.zeros(BINS, np.int64))
 
     @property
     def batches(self) -> int:
@@ -129,6 +131,11 @@ class SharedQueueSimulation:
     def calls(self) -> int:
         """Calls measured so far."""
         return self.rosters * self.calls_per_roster
+
+    @property
+    def settled(self) -> bool:
+        """Whether every roster so far was left to itself until it forgot its start, or would have been."""
+        return self._results.settled
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -166,7 +173,11 @@ class SharedQueueSimulation:
         capacities: list[float] = []
         histogram = self._results.histogram.copy()
 
+        settled = self._results.settled
+
         def take(batch: _Batch) -> None:
+            nonlocal settled
+            settled = settled and batch.settled
             totals.append(batch.totals)
             capacities.append(batch.capacity)
             np.add(histogram, batch.histogram, out=histogram)
@@ -178,6 +189,7 @@ class SharedQueueSimulation:
         self._results = _Results(
             np.vstack([self._results.totals, *totals]),
             np.append(self._results.capacities, capacities),
+            settled,
             histogram,
         )
 
@@ -199,7 +211,7 @@ class SharedQueueSimulation:
                 f"batches: {batches} have been run, at least 2 are needed to tell how uncertain the results "
                 f"are; call run({2 - batches}) first"
             )
-        totals, capacities, histogram = self._results
+        totals, capacities, _, histogram = self._results
         whole = self._measures(totals.sum(axis=0), float(capacities.mean()))
         others = [
             self._measures(rest, capacity)
@@ -292,7 +304,8 @@ class SharedQueueSimulation:
                 "capacity must exceed the arrival rate in every roster: add agents or make patience finite"
             )
         totals, histogram = self._simulate(self._seeds(batch)[1], rates, stop)
-        return _Batch(totals, float(capacity.mean()), histogram)
+        settled = settles(rates, self.arrival_rate, self.abandonment_rate)
+        return _Batch(totals, float(capacity.mean()), settled, histogram)
 
     def _simulate(
         self, key: np.uint64, rates: NDArray[np.float64], stop: Flag

@@ -50,3 +50,9 @@ def warm_up_calls(
     """Calls to leave out at the start of each roster: five relaxation times, from 20 to 2,000,000 calls."""
     calls = 5 * arrival_rate * relaxation_time(rates, arrival_rate, abandonment_rate)
     return np.ceil(np.clip(calls, LEAST_WARM_UP, MOST_WARM_UP)).astype(np.int64)
+
+
+def settles(rates: NDArray[np.float64], arrival_rate: float, abandonment_rate: float) -> bool:
+    """Whether the most calls that are left out are enough for every roster to forget its start."""
+    time = relaxation_time(rates, arrival_rate, abandonment_rate)
+    return bool(np.all(5 * arrival_rate * time <= MOST_WARM_UP))

@@ -146,3 +146,11 @@ def test_an_infinite_value_makes_an_infinite_mean(wrong, size):
     sample, controls = normal_sample(np.random.default_rng(11), 30)
     sample[:size] = wrong
     assert controlled_mean(sample, controls) == (math.inf, math.inf)
+
+
+def test_controls_may_be_of_any_size():
+    """Waits in units of a patience of a year, beside gaps of a second, change nothing."""
+    sample, controls = normal_sample(np.random.default_rng(5), 64)
+    mean, error = controlled_mean(sample, controls)
+    for sizes in ([1e-12, 1.0, 1e12], [1e9, 1e9, 1e9], [1e-15, 1e-15, 1.0]):
+        assert controlled_mean(sample, controls * np.array(sizes)) == pytest.approx((mean, error), rel=1e-9)

@@ -1,0 +1,41 @@
+"""What rosters too rare to be simulated may add to the mean over rosters."""
+
+from staffing.models.agents import Agents
+from staffing.optimize.costs import Costs
+
+FEWEST_ROSTERS = 30
+"""Rosters of a kind among those simulated, below which their share in a mean is anybody's guess."""
+
+
+class Unseen:
+    """Rosters below the load, where they are so rare that a simulation hardly meets one.
+
+    There callers wait for as long as their patience, which may be far beyond what all others wait: a mean can hang on
+    rosters that are one in a million, and neither a simulation nor its standard error knows of them.
+
+    Parameters
+    ----------
+    model : Agents
+        Whose rosters are simulated; callers must give up.
+    costs : Costs
+        Prices.
+    """
+
+    def __init__(self, model: Agents, costs: Costs) -> None:
+        self._model, self._costs = model, costs
+        self._patience = 1 / model.callers.abandonment_rate
+
+    def share(self, agents: int, rosters: int) -> float:
+        """The share of rosters below the load if `rosters` of them are likely to hold too few; otherwise 0."""
+        share = self._model.capacity_cdf(agents, self._model.callers.arrival_rate)
+        return share if share * rosters < FEWEST_ROSTERS else 0.0
+
+    def most(self, measure: str, agents: int, rosters: int) -> float:
+        """The most that they may add to a measure."""
+        return self.share(agents, rosters) * (self._patience if measure == "mean_wait" else 1.0)
+
+    def most_cost(self, agents: int, rosters: int) -> float:
+        """The most that they may add to the cost per hour."""
+        queue = self._model.callers.arrival_rate * self._patience
+        worst = self._costs.total(0, {"mean_queue": queue, "abandonment_probability": 1.0})
+        return self.share(agents, rosters) * worst
