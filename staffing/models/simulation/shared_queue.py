@@ -22,6 +22,8 @@ Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
 Report = Callable[[int], None]
 
 CONTROLS = 5
+FEWEST_LOST = 30
+"""Calls lost in a batch, below which patience is no control."""
 
 
 class _Batch(NamedTuple):
@@ -256,8 +258,12 @@ class SharedQueueSimulation:
         """
         totals = self._results.totals
         surprises = totals[:, [kernels.GAPS, kernels.STRAINED_GAPS, kernels.WORK, kernels.STRAINED_WORK]]
-        theta = self.abandonment_rate if self.abandonment_rate < math.inf else 0.0
-        giving_up = theta * totals[:, kernels.WAIT] - (totals[:, kernels.LOST] if theta else 0.0)
+        lost = totals[:, kernels.LOST]
+        # Where hardly anybody gives up it is the few who do that keep its mean at zero, and chance may leave them out.
+        theta = (
+            self.abandonment_rate if lost.mean() >= FEWEST_LOST and self.abandonment_rate < math.inf else 0.0
+        )
+        giving_up = theta * totals[:, kernels.WAIT] - (lost if theta else 0.0)
         return np.column_stack([surprises, giving_up]) / totals[:, [kernels.CALLS]]
 
     def _measures(self, totals: NDArray[np.float64], capacity: float) -> dict[str, float]:
