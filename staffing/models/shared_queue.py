@@ -137,6 +137,19 @@ def roster_row(callers: Callers, rates: Vector) -> Vector:
     return rows
 
 
+def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
+    """A row of sums per row of death rates d_0, ..., d_(n-1), d_i the busy agents' rate when i are idle; n >= 1."""
+    rows = np.empty((death_rates.shape[0], COLUMNS))
+    _refuse_infinite(death_rates[:, 0].max(initial=0.0))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+    else:
+        _kernels.chain_rows(
+            callers.arrival_rate, death_rates, callers.abandonment_rate, callers.threshold, rows
+        )
+    return rows
+
+
 def averaged_measures(
     callers: Callers, agents: int, rows: Vector, capacity: float, weights: Vector
 ) -> dict[str, float]:
