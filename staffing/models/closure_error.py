@@ -20,7 +20,8 @@ def closure_error(
     Measured against exact rosters of 1 to 200 agents, loads .1 to 2: gamma, lognormal and observed rates at CV up to
     1, uniform and two-point rates up to .55 and .8. Given the capacity, the closure errs in P(wait) alone: the wait of
     those who wait is exact. A capacity that is not gamma differs from it in the third moment, by the skewness of the
-    rates beyond 2 cv, and in those that follow. Without `given_capacity`, the bounds are those of the capacity's law alone.
+    rates beyond 2 cv, and in those that follow. Without `given_capacity`, they are those of the
+    capacity's law alone.
     """
     within = _within(law) if given_capacity else 0.0
     gamma = isinstance(law, GammaRates)

@@ -213,7 +213,9 @@ class DrawnAgents:
             return error
         at_nodes = measures_by_roster(self.callers, agents, rows, capacities)
         cv = np.full(capacities.size, self.law.cv)
-        return with_routing_error(error, rule_of(self.routing), agents, cv, at_nodes, rows[:, -1], weights)
+        return with_routing_error(
+            error, rule_of(self.routing), agents, cv, at_nodes, self.callers, capacities, weights
+        )
 
     @property
     def _classic(self) -> str:

@@ -89,7 +89,7 @@ class GivenAgents:
             self._capacities[n : n + 1],
             np.ones(1),
             method=routing_method(self.rule, values["wait_probability"]),
-            method_error=roster_error(self.rule, self._rates[:n], values, float(row[0, -1])),
+            method_error=roster_error(self.rule, self._rates[:n], values, self.callers),
         )
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:

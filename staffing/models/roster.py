@@ -87,5 +87,5 @@ def roster_performance(
         np.array([capacity]),
         np.ones(1),
         method=routing_method(rule, values["wait_probability"]),
-        method_error=roster_error(rule, mu, values, float(row[0, -1])),
+        method_error=roster_error(rule, mu, values, callers),
     )

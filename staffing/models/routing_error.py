@@ -7,7 +7,7 @@ import numpy as np
 
 from staffing.models.performance import MEASURES, MethodError
 from staffing.models.routing import EXACT_ROUTINGS, Rule, WeightedRandom
-from staffing.models.shared_queue import Vector
+from staffing.models.shared_queue import Callers, Vector, log_queue
 
 RARE = 0.2
 """P(wait) below which the approximations are at their worst, and the method says so."""
@@ -36,7 +36,12 @@ def is_exact(rule: Rule, agents: int, cv: float) -> bool:
 
 
 def routing_error(
-    rule: Rule, agents: int, cv: Vector, values: Mapping[str, Vector], log_full: Vector
+    rule: Rule,
+    agents: int,
+    cv: Vector,
+    values: Mapping[str, Vector],
+    callers: Callers,
+    capacities: Vector,
 ) -> dict[str, Vector]:
     """Bounds per measure of rosters of so many agents, whose rates have these CVs; arrays of one roster each.
 
@@ -52,12 +57,14 @@ def routing_error(
 
     Measured against the exact chain of 2 to 10 agents (gamma and two-point rates, CV .1 to 1, loads .1 to 1.5), against
     exact chains of two and three pools of 20 to 200 agents, and, for least-occupied, against simulations of 2 to 100
-    agents. Priorities usually err by a sixth to a half of their bound. Least-occupied errs most where its agents cannot be made idle for equal shares of time: few, and far from alike.
+    agents. Priorities usually err by a sixth to a half of their bound. Least-occupied errs most where its agents cannot
+    be idle for equal shares of time: few, and far from alike.
     """
     waits = values["wait_probability"]
     some_idle = 1.0 - waits
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        surprise = np.where(waits < 1, np.logaddexp(0.0, np.log(some_idle) - log_full), 0.0)
+        log_odds = np.log(some_idle / waits) + log_queue(callers, capacities)
+        surprise = np.where(waits < 1, np.logaddexp(0.0, log_odds), 0.0)
         drift, idle_share = _drifts(rule, agents, cv, surprise)
         relative = np.expm1(np.minimum(some_idle * drift, 700.0))
         lost = values["abandonment_probability"]
@@ -86,14 +93,14 @@ def routing_error(
 
 
 def roster_error(
-    rule: Rule, rates: Vector, values: Mapping[str, float], log_full: float
+    rule: Rule, rates: Vector, values: Mapping[str, float], callers: Callers
 ) -> dict[str, MethodError]:
     """Bounds per measure for one roster."""
     cv = float(rates.std() / rates.mean()) if rates.size else 0.0
     if is_exact(rule, rates.size, cv):
         return dict.fromkeys(MEASURES, "exact")
     arrays = {measure: np.array([value]) for measure, value in values.items()}
-    bounds = routing_error(rule, rates.size, np.array([cv]), arrays, np.array([log_full]))
+    bounds = routing_error(rule, rates.size, np.array([cv]), arrays, callers, np.array([rates.sum()]))
     error: dict[str, MethodError] = {measure: float(bound[0]) for measure, bound in bounds.items()}
     return error | {"blocking_probability": "exact"}
 
@@ -104,14 +111,15 @@ def with_routing_error(
     agents: int,
     cv: Vector,
     values: Mapping[str, Vector],
-    log_full: Vector,
+    callers: Callers,
+    capacities: Vector,
     weights: Vector,
 ) -> dict[str, MethodError]:
     """Stated errors of an average over rosters with these weights, and on top the mean of the rule's bounds."""
     result = dict(error)
     if is_exact(rule, agents, 1.0):
         return result
-    for measure, bound in routing_error(rule, agents, cv, values, log_full).items():
+    for measure, bound in routing_error(rule, agents, cv, values, callers, capacities).items():
         mean, stated = float(weights @ bound), error[measure]
         if mean > 0:
             result[measure] = mean + (stated if isinstance(stated, float) else 0.0)

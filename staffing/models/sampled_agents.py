@@ -162,7 +162,7 @@ class SampledAgents:
             values,
             method=f"{law} of {self.drawn} rosters",
             method_error=with_routing_error(
-                stated, self.rule, n, self._cvs(n), self.by_roster(n), rows[:, -1], even
+                stated, self.rule, n, self._cvs(n), self.by_roster(n), self.callers, capacities, even
             ),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,

@@ -150,6 +150,20 @@ def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
     return rows
 
 
+def log_queue(callers: Callers, capacities: Vector) -> Vector:
+    """log of 1 + p_1 + p_2 + ..., the weight of "all agents busy" against "and nobody waits", per capacity.
+
+    Infinite where the queue grows without end.
+    """
+    lam, theta = callers.arrival_rate, callers.abandonment_rate
+    result = np.full(capacities.size, np.inf)
+    for j, capacity in enumerate(capacities):
+        if not _kernels.overloaded(lam, capacity, theta):
+            log_p0, waiting, _, _ = _kernels.queue_sums(lam, capacity, theta)
+            result[j] = np.logaddexp(0.0, math.log(waiting) - log_p0) if waiting > 0 else 0.0
+    return result
+
+
 def averaged_measures(
     callers: Callers, agents: int, rows: Vector, capacity: float, weights: Vector
 ) -> dict[str, float]:
