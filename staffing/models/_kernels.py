@@ -519,3 +519,107 @@ def mixed_survival(
             late, _ = offered_wait(lam, capacities[j], theta, t, log_most[j])
             result += weights[j] * late
     return result * stay
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def priority_death_rates(rates: NDArray[np.float64], lam: float, out: NDArray[np.float64]) -> None:
+    """Write d_i = E[busy rate | i idle], i = 0, ..., n - 1, for agents who get calls in this order of priority.
+
+    Agents are added from the highest priority down. Let m count the idle ones among those added, taken for a
+    birth-death chain with birth rates b_m, and death rate lam. The next agent, of rate mu, turns idle at mu and gets a
+    call only while m = 0. A path from m that ends with a change of this agent before it comes to m - 1 has, with
+    e_m = mu + b_m e_(m+1) / (lam + e_(m+1)), the chance e_m / (lam + e_m). So the agent is busy, given m, with chance
+    q_m = prod_(j <= m) lam / (lam + e_j), and with it b_m becomes the mean of b_m + mu (agent busy) and
+    b_(m-1) (agent idle). No term is subtracted; all steps together are O(n^2).
+    """
+    stays = np.empty(rates.size)
+    leaves = np.empty(rates.size)
+    for j in range(rates.size):
+        mu = rates[j]
+        e = mu
+        for m in range(j, 0, -1):
+            back = 1.0 / (lam + e)
+            stays[m] = lam * back
+            leaves[m] = e * back
+            e = mu + out[m - 1] * leaves[m]
+        busy = lam / (lam + e)
+        idle = e / (lam + e)
+        below = 0.0
+        if j > 0:
+            below = out[0]
+        out[0] = below + mu
+        for m in range(1, j + 1):
+            here = 0.0
+            if m < j:
+                here = out[m]
+            still_busy = busy * stays[m]
+            out[m] = below * (still_busy * (here + mu) + lam * idle) / (still_busy * below + lam * idle)
+            idle += busy * leaves[m]
+            busy = still_busy
+            if busy < 1e-290:
+                # What is left is nothing, and would be computed slowly, one subnormal number after another.
+                busy = 0.0
+            below = here
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def weighted_death_rates(
+    rates: NDArray[np.float64], odds: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Write d_i = E[busy rate | i idle], i = 0, ..., n - 1, if sets of i agents are idle as the product of their odds.
+
+    With E_i the elementary symmetric polynomials of the odds x, r_i = E_i / E_(i-1): given i idle, another agent is
+    one of them with chance x / (r_i + x), and r_i becomes r_(i-1) (r_i + x) / (r_(i-1) + x). No term is subtracted.
+    """
+    ratios = np.zeros(rates.size + 1)
+    for j in range(rates.size):
+        x = odds[j]
+        below = 0.0
+        if j > 0:
+            below = out[0]
+        out[0] = below + rates[j]
+        ratio_below = ratios[1]
+        ratios[1] += x
+        for i in range(1, j + 1):
+            here = 0.0
+            if i < j:
+                here = out[i]
+            out[i] = (ratio_below * (here + rates[j]) + x * below) / (ratio_below + x)
+            ratio = ratios[i + 1]
+            ratios[i + 1] = ratio_below * (ratio + x) / (ratio_below + x)
+            below = here
+            ratio_below = ratio
+
+
+@njit(cache=True, error_model="numpy")
+def chain_idle_sums(death_rates: NDArray[np.float64], lam: float) -> tuple[float, float, float]:
+    """(p_0, sum a_i, sum i a_i) over i >= 1 with a_(i+1) / a_i = d_i / lam, whatever the rates d_0, ..., d_(n-1)."""
+    full = 1.0
+    a = 1.0
+    total = 0.0
+    idle = 0.0
+    for i in range(death_rates.size):
+        a *= death_rates[i] / lam
+        total += a
+        idle += (i + 1) * a
+        if total > _LARGE:
+            full *= _SMALL
+            a *= _SMALL
+            total *= _SMALL
+            idle *= _SMALL
+    return full, total, idle
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def chain_rows(
+    lam: float,
+    death_rates: NDArray[np.float64],
+    theta: float,
+    threshold: float,
+    out: NDArray[np.float64],
+) -> None:
+    """One row of `join` per row of death rates of at least one agent; the first of a row is the capacity."""
+    n = death_rates.shape[1]
+    for r in range(out.shape[0]):
+        full, total, idle = chain_idle_sums(death_rates[r], lam)
+        join(lam, death_rates[r, 0], theta, threshold, n, full, total, idle, out[r])

@@ -9,22 +9,26 @@ from staffing.models.rate_laws import GammaRates, RateLaw
 
 def wait_probability_error(law: RateLaw, agents: int) -> float:
     """Bound on the closure's error in P(wait) with this many agents."""
-    return 0.05 * _within(law) + 0.5 * _skew(law, agents) + _tails(law, agents)
+    return 0.05 * _within(law) + _of_capacity(law, agents)
 
 
-def closure_error(law: RateLaw, agents: int, values: Mapping[str, float]) -> dict[str, MethodError]:
+def closure_error(
+    law: RateLaw, agents: int, values: Mapping[str, float], *, given_capacity: bool = True
+) -> dict[str, MethodError]:
     """Bounds per measure: those of the closure given the capacity, and those of taking the capacity for gamma.
 
     Measured against exact rosters of 1 to 200 agents, loads .1 to 2: gamma, lognormal and observed rates at CV up to
     1, uniform and two-point rates up to .55 and .8. Given the capacity, the closure errs in P(wait) alone: the wait of
     those who wait is exact. A capacity that is not gamma differs from it in the third moment, by the skewness of the
-    rates beyond 2 cv, and in those that follow.
+    rates beyond 2 cv, and in those that follow. Without `given_capacity`, they are those of the
+    capacity's law alone.
     """
+    within = _within(law) if given_capacity else 0.0
     gamma = isinstance(law, GammaRates)
     if gamma and agents == 1:
         return dict.fromkeys(MEASURES, "exact")
-    waits = bound = wait_probability_error(law, agents)
-    lost = 0.03 * _within(law) + 0.25 * _skew(law, agents) + _tails(law, agents)
+    waits = bound = 0.05 * within + _of_capacity(law, agents)
+    lost = 0.03 * within + 0.25 * _skew(law, agents) + _tails(law, agents)
     if gamma:
         # What hardly ever happens is not known that exactly where the capacity's law itself is approximate.
         waits, lost = min(waits, values["wait_probability"]), min(lost, values["abandonment_probability"])
@@ -40,10 +44,7 @@ def closure_error(law: RateLaw, agents: int, values: Mapping[str, float]) -> dic
         "wait_probability": waits,
         "abandonment_probability": lost,
         "blocking_probability": "exact",
-        "occupancy": 0.3 * _within(law)
-        + 0.2 * _skew(law, 1)
-        + 0.5 * _skew(law, agents)
-        + _tails(law, agents),
+        "occupancy": 0.3 * within + 0.2 * _skew(law, 1) + 0.5 * _skew(law, agents) + _tails(law, agents),
         "capacity_utilisation": lost * values["capacity_utilisation"] / answered,
         "throughput": lost * values["throughput"] / answered,
     }
@@ -52,6 +53,10 @@ def closure_error(law: RateLaw, agents: int, values: Mapping[str, float]) -> dic
 def _within(law: RateLaw) -> float:
     c2 = law.cv**2
     return c2 * c2 / (1 + 4 * c2)
+
+
+def _of_capacity(law: RateLaw, agents: int) -> float:
+    return 0.5 * _skew(law, agents) + _tails(law, agents)
 
 
 def _skew(law: RateLaw, agents: int) -> float:

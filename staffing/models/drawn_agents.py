@@ -13,8 +13,11 @@ from scipy.special import ndtri
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
 from staffing.models.closure_error import closure_error
-from staffing.models.performance import MEASURES, Performance, Spread, Sums, performance
+from staffing.models.errors import ScenarioError
+from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
 from staffing.models.rate_laws import RateLaw
+from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of, without_closure
+from staffing.models.routing_error import with_routing_error
 from staffing.models.score_nodes import FARTHEST, score_nodes
 from staffing.models.shared_queue import (
     EXACT,
@@ -49,12 +52,21 @@ class DrawnAgents:
         What is offered.
     law : RateLaw
         The law of one agent's rate, per the same unit of time. With CV 0 the answer is Erlang A, exactly.
+    routing : str
+        Which idle agent gets the call: "longest-idle" or "random", which come to the same, or "least-occupied", which
+        makes all agents idle for equal shares of the time, as if c2 were 0 given the capacity.
+
+    Raises
+    ------
+    ScenarioError
+        If the routing is another: it has no closure.
     """
 
     most: ClassVar[int | None] = None
 
     callers: Callers
     law: RateLaw
+    routing: Routing = "longest-idle"
     _averages: dict[int, tuple[Vector, Vector, Vector]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -62,6 +74,19 @@ class DrawnAgents:
     _grids: dict[int, tuple[Vector, dict[str, Vector]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def __post_init__(self) -> None:
+        rule = rule_of(self.routing)
+        object.__setattr__(self, "routing", rule)
+        if without_closure(rule):
+            raise ScenarioError(
+                f"routing: {self.routing!r} has no closure; SampledAgents averages over rosters under it"
+            )
+
+    @property
+    def c2(self) -> float:
+        """The squared CV of rates that the idle states see, given the capacity."""
+        return self.law.cv**2 if self.routing in EXACT_ROUTINGS else 0.0
 
     @property
     def mean_rate(self) -> float:
@@ -91,8 +116,8 @@ class DrawnAgents:
         values = averaged_measures(self.callers, n, rows, self.mean_capacity(n), weights)
         return performance(
             values,
-            method=self._classic if alike else "gamma closure",
-            method_error=EXACT if alike else closure_error(self.law, n, values),
+            method=self._classic if alike else self._closure,
+            method_error=EXACT if alike else self._error(n, rows, capacities, weights, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
             wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy()),
@@ -161,7 +186,7 @@ class DrawnAgents:
             return 1.0
 
         def excess(capacity: float) -> float:
-            rows = closure_rows(self.callers, agents, np.array([capacity]), self.law.cv**2)
+            rows = closure_rows(self.callers, agents, np.array([capacity]), self.c2)
             # Many times as fast in plain numbers as in arrays of one.
             return fails(averaged_measures(self.callers, agents, rows, capacity, _ONE))
 
@@ -176,19 +201,36 @@ class DrawnAgents:
         return self._grids[agents]
 
     def _at(self, agents: int, capacities: Vector) -> dict[str, Vector]:
-        rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
+        rows = closure_rows(self.callers, agents, capacities, self.c2)
         return measures_by_roster(self.callers, agents, rows, capacities)
+
+    def _error(
+        self, agents: int, rows: Vector, capacities: Vector, weights: Vector, values: Mapping[str, float]
+    ) -> Mapping[str, MethodError]:
+        exact = self.routing in EXACT_ROUTINGS
+        error = closure_error(self.law, agents, values, given_capacity=exact)
+        if exact:
+            return error
+        at_nodes = measures_by_roster(self.callers, agents, rows, capacities)
+        cv = np.full(capacities.size, self.law.cv)
+        return with_routing_error(
+            error, rule_of(self.routing), agents, cv, at_nodes, self.callers, capacities, weights
+        )
 
     @property
     def _classic(self) -> str:
         return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
+
+    @property
+    def _closure(self) -> str:
+        return "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:
         """Rows of sums, capacities and weights of the average over rosters, remembered: searches come back."""
         if agents in self._averages:
             return self._averages[agents]
         capacities, weights = self._nodes(agents)
-        rows = closure_rows(self.callers, agents, capacities, self.law.cv**2)
+        rows = closure_rows(self.callers, agents, capacities, self.c2)
         if self.endless(agents) and capacities.size > 1:
             rows[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
         self._averages[agents] = rows, capacities, weights

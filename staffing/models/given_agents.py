@@ -10,20 +10,24 @@ from staffing.models.arguments import count
 from staffing.models.errors import ScenarioError
 from staffing.models.performance import Performance, Spread
 from staffing.models.rate_laws import ObservedRates
+from staffing.models.routed_rows import routed_levels, routed_row
+from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of
+from staffing.models.routing_error import roster_error, routing_method
 from staffing.models.shared_queue import (
     Callers,
     Vector,
     averaged_measures,
-    roster_levels,
     shared_queue,
 )
 
 MOST_GIVEN = 10_000
-"""All levels up to so many agents take half a second."""
+"""All levels up to so many agents take half a second; under a priority list, one level does."""
 
 
 class GivenAgents:
-    """A shared queue whose n agents are the first n of those given; exact, with nothing random about them.
+    """A shared queue whose n agents are the first n of those given, with nothing random about them.
+
+    Exact under longest-idle and random routing; otherwise as `roster_performance` approximates them.
 
     Parameters
     ----------
@@ -31,20 +35,28 @@ class GivenAgents:
         What is offered.
     rates : tuple of float
         Rates of the agents there are, each > 0, per the same unit of time, in the order in which they are staffed.
+    routing : str, sequence of int, Priority or WeightedRandom
+        Which idle agent gets the call, as for `roster_performance`. A priority list has all agents there are; those
+        not staffed are passed over.
 
     Raises
     ------
     ScenarioError
-        If there is none or there are more than `MOST_GIVEN`, or a rate is not above zero and finite.
+        If there is none or there are more than `MOST_GIVEN`, or a rate is not above zero and finite, or as
+        `roster_performance` for the routing.
     """
 
-    def __init__(self, callers: Callers, rates: tuple[float, ...]) -> None:
+    def __init__(
+        self, callers: Callers, rates: tuple[float, ...], *, routing: Routing = "longest-idle"
+    ) -> None:
         if len(rates) > MOST_GIVEN:
             raise ScenarioError(
                 f"rates: {len(rates)} are more than {MOST_GIVEN}, the most agents that may be given"
             )
         self.callers, self.mean_rate = callers, ObservedRates(rates).mean
         self._rates = np.array(rates, np.float64)
+        self.rule = rule_of(routing, self._rates.size)
+        self._alone: dict[int, Vector] = {}
 
     @property
     def most(self) -> int:
@@ -61,7 +73,7 @@ class GivenAgents:
         return averaged_measures(self.callers, n, self._row(n), self.mean_capacity(n), np.ones(1))
 
     def performance(self, agents: int) -> Performance:
-        """Performance of the first `agents` agents, exactly.
+        """Performance of the first `agents` agents.
 
         Raises
         ------
@@ -69,8 +81,15 @@ class GivenAgents:
             If `agents` is not a whole number from 0 to `most`.
         """
         n = self._count(agents)
+        row, values = self._row(n), self.values(n)
         return shared_queue(
-            self.callers, n, self._row(n), self._capacities[n : n + 1], np.ones(1), method="exact roster"
+            self.callers,
+            n,
+            row,
+            self._capacities[n : n + 1],
+            np.ones(1),
+            method=routing_method(self.rule, values["wait_probability"]),
+            method_error=roster_error(self.rule, self._rates[:n], values, self.callers),
         )
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
@@ -106,11 +125,16 @@ class GivenAgents:
 
     @cached_property
     def _rows(self) -> Vector:
-        """Rows of every level; all together cost what the last one does."""
-        return roster_levels(self.callers, self._rates[:, np.newaxis], range(self.most + 1))[:, 0]
+        """Rows of every level under an exact rule; all together cost what the last one does."""
+        levels = range(self.most + 1)
+        return routed_levels(self.callers, self._rates[:, np.newaxis], levels, self.rule)[:, 0]
 
     def _row(self, agents: int) -> Vector:
-        return self._rows[agents : agents + 1]
+        if self.rule in EXACT_ROUTINGS:
+            return self._rows[agents : agents + 1]
+        if agents not in self._alone:
+            self._alone[agents] = routed_row(self.callers, self._rates[:agents], self.rule)
+        return self._alone[agents]
 
     def _count(self, agents: int) -> int:
         n = count("agents", agents)

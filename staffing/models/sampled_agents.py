@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
 from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.errors import ScenarioError
 from staffing.models.latin_hypercube import LatinHypercube
 from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
 from staffing.models.rate_laws import RateLaw
+from staffing.models.routed_rows import routed_levels, routed_row
+from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of, without_closure
+from staffing.models.routing_error import routing_method, with_routing_error
 from staffing.models.shared_queue import (
     COLUMNS,
     Callers,
@@ -21,8 +25,6 @@ from staffing.models.shared_queue import (
     Vector,
     closure_rows,
     measures_by_roster,
-    roster_levels,
-    roster_row,
 )
 from staffing.models.stoppable_threads import Flag, in_threads
 
@@ -50,10 +52,11 @@ def _no_bar(total: int) -> AbstractContextManager[Callable[[float], None]]:
 class SampledAgents:
     """A shared queue whose agents are a fresh draw from a law of rates, averaged over rosters drawn evenly.
 
-    Every roster is answered by its exact law, so only the draw of the rosters leaves an error, which their independent
-    groups tell. Quantiles and shares over rosters are those of the rosters drawn: a share p is known to
-    sqrt(p (1 - p) / rosters), 0.016 at most for a thousand. Above `most_exact` agents the closure answers, and one
-    exact roster tells its error.
+    Under longest-idle and random routing every roster is answered by its exact law, so only the draw of the rosters
+    leaves an error, which their independent groups tell. Under other rules every roster is answered as by
+    `roster_performance`, and the mean of what that may err by is added. Quantiles and shares over rosters are those of
+    the rosters drawn: a share p is known to sqrt(p (1 - p) / rosters), 0.016 at most for a thousand. Above `most_exact`
+    agents the closure answers where the rule has one, and one exact roster tells its error.
 
     Parameters
     ----------
@@ -65,13 +68,18 @@ class SampledAgents:
         Rosters to draw, from `FEWEST_ROSTERS` to `MOST_ROSTERS`; rounded up to a multiple of 20.
     seed : int
         Seed of the draw, >= 0. All levels have the rosters' first agents in common.
+    routing : str or WeightedRandom
+        Which idle agent gets the call: a rule by its name, or WeightedRandom(power).
     workers : int
         Threads, >= 1. The results do not depend on it.
     bar : callable, optional
         Given the rosters that are to be done, a context whose value is called with the number done, again and again.
-    """
 
-    most = None
+    Raises
+    ------
+    ScenarioError
+        If the rule is not known, or is a priority list, which agents drawn at random do not stand in.
+    """
 
     def __init__(
         self,
@@ -80,22 +88,33 @@ class SampledAgents:
         *,
         rosters: int = 1000,
         seed: int = 0,
+        routing: Routing = "longest-idle",
         workers: int = 1,
         bar: Bar | None = None,
     ) -> None:
         self.callers, self.law, self.mean_rate = callers, law, law.mean
-        self.closure = DrawnAgents(callers, law)
+        self.rule = rule_of(routing)
+        self._even = not without_closure(self.rule)
+        """Whether a closure answers where rosters are too many."""
+        self.closure = DrawnAgents(callers, law, self.rule if self._even else "longest-idle")
         self._size = -(-rosters // GROUPS)
         self._seed = seed
         self._draw = LatinHypercube(law, groups=GROUPS, size=self._size, seed=self._seed)
         self._workers, self._bar = workers, bar or _no_bar
-        self._width = self._levels_at_once(callers.arrival_rate / law.mean)
+        # Only an exact rule has other levels nearly for free.
+        exact = self.rule in EXACT_ROUTINGS
+        self._width = self._levels_at_once(callers.arrival_rate / law.mean) if exact else 1
         self._blocks: dict[int, Vector] = {}
         self._seen: dict[int, dict[str, float]] = {}
 
     @property
+    def most(self) -> int | None:
+        """No limit, or as many as are answered for by rosters under a rule without a closure."""
+        return None if self._even else self.most_exact
+
+    @property
     def most_exact(self) -> int:
-        """The most agents answered for by exact rosters."""
+        """The most agents answered for by rosters."""
         return min(MOST_EXACT, MOST_RATES // self.drawn)
 
     @property
@@ -105,7 +124,7 @@ class SampledAgents:
 
     def values(self, agents: int) -> dict[str, float]:
         """Call-weighted mean of every measure over rosters, without the rest of `performance`: for searches."""
-        n = count("agents", agents)
+        n = self._count(agents)
         if n > self.most_exact:
             return self.closure.values(n)
         means = self._means(n, self._rows(n)[np.newaxis], self._capacities(n)[np.newaxis])
@@ -121,27 +140,34 @@ class SampledAgents:
         ScenarioError
             If `agents` is not a whole number of at least 0.
         """
-        n = count("agents", agents)
+        n = self._count(agents)
         if n > self.most_exact:
             return self._cross_checked(n)
         rows, capacities = self._rows(n), self._capacities(n)
+        values, even = self.values(n), np.full(self.drawn, 1 / self.drawn)
         groups = self._means(n, rows.reshape(GROUPS, self._size, -1), capacities.reshape(GROUPS, -1))
         errors = {
             measure: float(np.std(value, ddof=1)) / math.sqrt(GROUPS) if np.isfinite(value).all() else 0.0
             for measure, value in groups.items()
         }
+        stated: dict[str, MethodError] = {
+            measure: "exact" if n == 0 or measure == "blocking_probability" else ERRORS * error
+            for measure, error in errors.items()
+        }
+        law = (
+            "exact law"
+            if self.rule in EXACT_ROUTINGS
+            else routing_method(self.rule, values["wait_probability"])
+        )
         return performance(
-            self.values(n),
-            method=f"exact law of {self.drawn} rosters",
-            method_error={
-                measure: "exact" if n == 0 or measure == "blocking_probability" else ERRORS * error
-                for measure, error in errors.items()
-            },
+            values,
+            method=f"{law} of {self.drawn} rosters",
+            method_error=with_routing_error(
+                stated, self.rule, n, self._cvs(n), self.by_roster(n), self.callers, capacities, even
+            ),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=QueueWaits(
-                self.callers, capacities, np.full(self.drawn, 1 / self.drawn), rows[:, -1].copy()
-            ),
+            wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy()),
             standard_errors=errors,
             spread={} if n == 0 else {m: _spread(value) for m, value in self.by_roster(n).items()},
         )
@@ -152,16 +178,17 @@ class SampledAgents:
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
         """The 5, 50 and 95% points of a figure over rosters."""
-        if agents > self.most_exact:
-            return self.closure.spread_of(agents, figure)
-        return _spread(figure(self.by_roster(agents)))
+        n = self._count(agents)
+        if n > self.most_exact:
+            return self.closure.spread_of(n, figure)
+        return _spread(figure(self.by_roster(n)))
 
     def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
         """The share of rosters that fail each test, and that of those which fail any.
 
         A roster fails if the test is positive, or its queue grows without end.
         """
-        n = count("agents", agents)
+        n = self._count(agents)
         if n > self.most_exact:
             return self.closure.shares_failing(n, tests)
         values = self.by_roster(n)
@@ -171,7 +198,7 @@ class SampledAgents:
 
     def unstable_share(self, agents: int) -> float:
         """The share of rosters whose queue grows without end; the law's own where none of the rosters drawn does."""
-        n = count("agents", agents)
+        n = self._count(agents)
         drawn = float(np.mean(self._unstable(n))) if n <= self.most_exact else 0.0
         return drawn or self.closure.unstable_share(n)
 
@@ -198,6 +225,21 @@ class SampledAgents:
     def _capacities(self, agents: int) -> Vector:
         capacities: Vector = self._draw.rates(agents).sum(axis=0)
         return capacities
+
+    def _cvs(self, agents: int) -> Vector:
+        """The CV of the rates within each roster."""
+        rates = self._draw.rates(max(agents, 1))
+        cvs: Vector = rates.std(axis=0) / rates.mean(axis=0)
+        return cvs
+
+    def _count(self, agents: int) -> int:
+        n = count("agents", agents)
+        if self.most is not None and n > self.most:
+            raise ScenarioError(
+                f"agents: {n} are more than {self.most}, the most whose rosters are answered for one by one, as"
+                f" {self.rule!r} needs"
+            )
+        return n
 
     def _means(self, agents: int, rows: Vector, capacities: Vector) -> dict[str, Vector]:
         """Every measure from sums averaged over the second axis."""
@@ -230,7 +272,7 @@ class SampledAgents:
 
         def compute(start: int, stop: Flag) -> tuple[slice, Vector]:
             part = slice(start, start + _TOGETHER)
-            return part, roster_levels(self.callers, np.ascontiguousarray(rates[:, part]), levels)
+            return part, routed_levels(self.callers, np.ascontiguousarray(rates[:, part]), levels, self.rule)
 
         with self._bar(self.drawn) as advance:
 
@@ -263,8 +305,8 @@ class SampledAgents:
         exact, closure = (
             measures_by_roster(self.callers, agents, rows, capacity)
             for rows in (
-                roster_row(self.callers, rates),
-                closure_rows(self.callers, agents, capacity, self.law.cv**2),
+                routed_row(self.callers, rates, self.rule),
+                closure_rows(self.callers, agents, capacity, self.closure.c2),
             )
         )
         return {measure: abs(float(exact[measure][0] - closure[measure][0])) for measure in MEASURES}

@@ -137,6 +137,33 @@ def roster_row(callers: Callers, rates: Vector) -> Vector:
     return rows
 
 
+def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
+    """A row of sums per row of death rates d_0, ..., d_(n-1), d_i the busy agents' rate when i are idle; n >= 1."""
+    rows = np.empty((death_rates.shape[0], COLUMNS))
+    _refuse_infinite(death_rates[:, 0].max(initial=0.0))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+    else:
+        _kernels.chain_rows(
+            callers.arrival_rate, death_rates, callers.abandonment_rate, callers.threshold, rows
+        )
+    return rows
+
+
+def log_queue(callers: Callers, capacities: Vector) -> Vector:
+    """log of 1 + p_1 + p_2 + ..., the weight of "all agents busy" against "and nobody waits", per capacity.
+
+    Infinite where the queue grows without end.
+    """
+    lam, theta = callers.arrival_rate, callers.abandonment_rate
+    result = np.full(capacities.size, np.inf)
+    for j, capacity in enumerate(capacities):
+        if not _kernels.overloaded(lam, capacity, theta):
+            log_p0, waiting, _, _ = _kernels.queue_sums(lam, capacity, theta)
+            result[j] = np.logaddexp(0.0, math.log(waiting) - log_p0) if waiting > 0 else 0.0
+    return result
+
+
 def averaged_measures(
     callers: Callers, agents: int, rows: Vector, capacity: float, weights: Vector
 ) -> dict[str, float]:

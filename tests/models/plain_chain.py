@@ -16,12 +16,15 @@ State = tuple[tuple[int, ...], int]
 
 
 def moves(
-    state: State, rates: Sequence[float], lam: float, theta: float, routing: str, longest: int
+    state: State, rates: Sequence[float], lam: float, theta: float, routing: str | Sequence[int], longest: int
 ) -> Iterator[tuple[State, float]]:
-    """Where the system goes from `state`, and how fast."""
+    """Where the system goes from `state`, and how fast; a sequence for routing is a priority list."""
     idle, waiting = state
     if idle:
-        heads = idle[:1] if routing == "longest-idle" else idle
+        if routing == "longest-idle":
+            heads = idle[:1]
+        else:
+            heads = idle if routing == "random" else (min(idle, key=routing.index),)
         for agent in heads:
             yield (tuple(k for k in idle if k != agent), 0), lam / len(heads)
     elif waiting < longest:
@@ -54,7 +57,12 @@ class Roster:
     """Agents with these rates in one queue, by the chain of all its states."""
 
     def __init__(
-        self, rates: Sequence[float], lam: float, theta: float, routing: str, longest: int = 150
+        self,
+        rates: Sequence[float],
+        lam: float,
+        theta: float,
+        routing: str | Sequence[int],
+        longest: int = 150,
     ) -> None:
         self.lam, self.theta, self.capacity, self.agents = lam, theta, sum(rates), len(rates)
         index: dict[State, int] = {(tuple(range(len(rates))), 0): 0}

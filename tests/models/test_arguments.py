@@ -151,8 +151,8 @@ def test_a_bad_rate_is_refused_with_its_place(value):
     refused("rates[1]", value, roster_performance, [1.0, value, 2.0], 2.0, 0.5)
 
 
-@pytest.mark.parametrize("routing", ["fastest-first", "Longest-idle", "", None, "shortest-queue"])
-def test_a_routing_rule_without_an_exact_law_is_refused_with_the_known_ones(routing):
+@pytest.mark.parametrize("routing", ["fastest", "Longest-idle", "", None, "shortest-queue"])
+def test_an_unknown_routing_rule_is_refused_with_the_known_ones(routing):
     refused("routing", routing, roster_performance, [1.0, 2.0], 2.0, 0.5, routing=routing)
     with pytest.raises(ScenarioError, match="longest-idle, random"):
         roster_performance([1.0, 2.0], 2.0, 0.5, routing=routing)
