@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
 from staffing.models.closure_error import closure_error
+from staffing.models.patient_queue import reach_without_excess
 from staffing.models.performance import MEASURES, Performance, Spread, Sums, performance
 from staffing.models.rate_laws import RateLaw
 from staffing.models.score_nodes import FARTHEST, score_nodes
@@ -181,6 +182,8 @@ class DrawnAgents:
 
     @property
     def _classic(self) -> str:
+        if self.callers.patience is not None:
+            return "M/M/n+G"
         return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:
@@ -202,7 +205,11 @@ class DrawnAgents:
             return np.array([agents * mean]), np.ones(1)
         # Where measures turn: capacity at the load, and where a long queue's wait passes the threshold; how fast.
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]
-        width = math.sqrt(lam * (min(theta, mean) or mean)) / (mean * cv * math.sqrt(agents))
+        gentle = math.sqrt(lam * (min(theta, mean) or mean))
+        if (patience := self.callers.patience) is not None:
+            turns[-1] = lam * patience.survival(tau)
+            gentle = min(1 / reach_without_excess(patience, lam), math.sqrt(lam * mean))
+        width = gentle / (mean * cv * math.sqrt(agents))
         if theta == 0 and tau > 0:
             width = min(width, 1 / (tau * mean * cv * math.sqrt(agents)))
         elif theta > 0 and width > 4:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from staffing.models.arguments import positive
 from staffing.models.errors import ScenarioError
+from staffing.models.patience import PatienceLaw
 from staffing.models.performance import Performance
-from staffing.models.shared_queue import Callers, roster_row, shared_queue
+from staffing.models.shared_queue import OF_PATIENCE, Callers, roster_row, shared_queue
 
 ROUTINGS = ("longest-idle", "random")
 
@@ -17,8 +18,9 @@ ROUTINGS = ("longest-idle", "random")
 def roster_performance(
     rates: Sequence[float] | NDArray[np.float64],
     arrival_rate: float,
-    abandonment_rate: float,
+    abandonment_rate: float = OF_PATIENCE,
     *,
+    patience: PatienceLaw | None = None,
     routing: Literal["longest-idle", "random"] = "longest-idle",
     threshold: float = 0.0,
     time_unit: str = "time unit of the rates",
@@ -37,6 +39,8 @@ def roster_performance(
         lam, calls per unit of time, >= 0.
     abandonment_rate : float
         theta = 1 / mean patience, >= 0, possibly infinite.
+    patience : PatienceLaw, optional
+        The law of patience, instead of the abandonment rate; see `erlang_g`.
     routing : {"longest-idle", "random"}
         Which idle agent gets the call.
     threshold : float
@@ -58,7 +62,7 @@ def roster_performance(
     ----------
     Gumbel (1960), Waiting lines with heterogeneous servers; Adan and Weiss (2012) for the longest idle agent.
     """
-    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit)
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit, patience)
     if routing not in ROUTINGS:
         raise ScenarioError(f"routing: {routing!r} is not known; known are {', '.join(ROUTINGS)}")
     mu = np.array([positive(f"rates[{k}]", rate) for k, rate in enumerate(rates)])
