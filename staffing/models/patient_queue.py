@@ -85,7 +85,7 @@ def reach_without_excess(law: PatienceLaw, lam: float) -> float:
 
 
 def _works(law: PatienceLaw, s: Vector) -> NDArray[np.bool_]:
-    """Whether a capacity is any; otherwise every caller waits until giving up."""
+    """Whether there is any capacity; otherwise every caller waits until giving up."""
     works: NDArray[np.bool_] = s * law.mean > 1e-200
     return works
 
@@ -126,7 +126,6 @@ def _joined(
     rows[:, 3] = busy * waited
     rows[:, 4] = np.minimum(at_once + busy * in_time, answered)
     rows[:, 5] = busy * late
-    # Idle weights and `total` are in one scale.
     rows[:, 6] = agents - at_once * np.divide(idle, total, out=np.zeros_like(idle), where=total > 0)
     rows[:, 7] = answered
     rows[:, 8] = log_full + top - scale - np.log(norm)
