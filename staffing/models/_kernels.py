@@ -385,7 +385,17 @@ def join(
     idle: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write the eight `Sums` and the `log_most` of `offered_wait` from the idle weights of any routing rule."""
+    """Write the eight `Sums` and the `log_most` of `offered_wait` from the idle weights of any routing rule.
+
+    If theta is nan, patience is not exponential: the idle weights are left for `patient_queue.joined`.
+    """
+    if math.isnan(theta):
+        out[0] = full
+        out[1] = total
+        out[2] = idle
+        out[3] = s
+        out[4] = n
+        return
     if overloaded(lam, s, theta):
         out[:] = _OVERLOADED
         out[6] = n

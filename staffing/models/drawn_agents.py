@@ -14,6 +14,7 @@ from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
 from staffing.models.closure_error import closure_error
 from staffing.models.errors import ScenarioError
+from staffing.models.patient_queue import reach_without_excess
 from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of, without_closure
@@ -219,6 +220,8 @@ class DrawnAgents:
 
     @property
     def _classic(self) -> str:
+        if self.callers.patience is not None:
+            return "M/M/n+G"
         return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
 
     @property
@@ -244,7 +247,11 @@ class DrawnAgents:
             return np.array([agents * mean]), np.ones(1)
         # Where measures turn: capacity at the load, and where a long queue's wait passes the threshold; how fast.
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]
-        width = math.sqrt(lam * (min(theta, mean) or mean)) / (mean * cv * math.sqrt(agents))
+        gentle = math.sqrt(lam * (min(theta, mean) or mean))
+        if (patience := self.callers.patience) is not None:
+            turns[-1] = lam * patience.survival(tau)
+            gentle = min(1 / reach_without_excess(patience, lam), math.sqrt(lam * mean))
+        width = gentle / (mean * cv * math.sqrt(agents))
         if theta == 0 and tau > 0:
             width = min(width, 1 / (tau * mean * cv * math.sqrt(agents)))
         elif theta > 0 and width > 4:

@@ -1,8 +1,9 @@
-"""Identical agents: Erlang B, C and A."""
+"""Identical agents: Erlang B, C and A, and any law of patience."""
 
 import numpy as np
 
 from staffing.models.arguments import count, positive
+from staffing.models.patience import PatienceLaw
 from staffing.models.performance import Performance, Sums, measures, performance
 from staffing.models.shared_queue import EXACT, Callers, QueueWaits, closure_rows, shared_queue
 
@@ -58,6 +59,41 @@ def erlang_a(
     return shared_queue(
         callers, n, rows, capacity, _ONE, method="Erlang C" if abandonment_rate == 0 else "Erlang A"
     )
+
+
+def erlang_g(
+    arrival_rate: float,
+    service_rate: float,
+    patience: PatienceLaw,
+    agents: int,
+    *,
+    threshold: float = 0.0,
+    time_unit: str = "time unit of the rates",
+) -> Performance:
+    """Queue M/M/n+G: Poisson calls, identical exponential agents, patience by any law.
+
+    The wait V offered to a call has a density in proportion to exp(lam E[min(patience, t)] - n mu t), t > 0. Other
+    parameters, conventions and errors are those of `erlang_a`, of which it is the case of exponential patience.
+
+    Parameters
+    ----------
+    patience : PatienceLaw
+        The law of patience, in the same unit of time.
+
+    Returns
+    -------
+    Performance
+        Exact, by quadrature, to about 1e-12 of each measure.
+
+    References
+    ----------
+    Baccelli and Hebuterne (1981), On queues with impatient customers; Zeltyn and Mandelbaum (2005), Call centers with
+    impatient customers: many-server asymptotics of the M/M/n+G queue.
+    """
+    callers = Callers(arrival_rate, threshold=threshold, time_unit=time_unit, patience=patience)
+    n = count("agents", agents)
+    capacity = np.array([n * positive("service_rate", service_rate)])
+    return shared_queue(callers, n, closure_rows(callers, n, capacity, 0.0), capacity, _ONE, method="M/M/n+G")
 
 
 def erlang_c(

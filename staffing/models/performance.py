@@ -62,6 +62,10 @@ class WaitLaw(Protocol):
         """P(W > t), t >= 0."""
         ...
 
+    def log_survival(self, t: float) -> float:
+        """log P(W > t), t >= 0; -inf if it is 0."""
+        ...
+
 
 @dataclass(frozen=True)
 class ServiceLevel:
@@ -137,6 +141,11 @@ class Performance:
         """P(W <= t) for the wait W of all calls, t in `time_unit`; 0 for t < 0."""
         t = number("t", t)
         return 0.0 if t < 0 else min(max(1.0 - self.wait_law.survival(t), 0.0), 1.0)
+
+    def log_wait_survival(self, t: float) -> float:
+        """log P(W > t), which formulas know where the chance itself is too small for a number."""
+        t = number("t", t)
+        return self.wait_law.log_survival(t) if t >= 0 else 0.0
 
     def wait_quantile(self, p: float) -> float:
         """The least t with P(W <= t) >= p, 0 <= p < 1; infinite if the queue outgrows every bound."""

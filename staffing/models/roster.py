@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from staffing.models.arguments import positive
+from staffing.models.patience import PatienceLaw
 from staffing.models.performance import Performance
 from staffing.models.routed_rows import routed_row
 from staffing.models.routing import EXACT_ROUTINGS as ROUTINGS
 from staffing.models.routing import Routing, rule_of
 from staffing.models.routing_error import roster_error, routing_method
-from staffing.models.shared_queue import Callers, averaged_measures, shared_queue
+from staffing.models.shared_queue import OF_PATIENCE, Callers, averaged_measures, shared_queue
 
 __all__ = ["ROUTINGS", "roster_performance"]
 
@@ -19,8 +20,9 @@ __all__ = ["ROUTINGS", "roster_performance"]
 def roster_performance(
     rates: Sequence[float] | NDArray[np.float64],
     arrival_rate: float,
-    abandonment_rate: float,
+    abandonment_rate: float = OF_PATIENCE,
     *,
+    patience: PatienceLaw | None = None,
     routing: Routing = "longest-idle",
     threshold: float = 0.0,
     time_unit: str = "time unit of the rates",
@@ -38,6 +40,8 @@ def roster_performance(
         lam, calls per unit of time, >= 0.
     abandonment_rate : float
         theta = 1 / mean patience, >= 0, possibly infinite.
+    patience : PatienceLaw, optional
+        The law of patience, instead of the abandonment rate; see `erlang_g`.
     routing : str, sequence of int, Priority or WeightedRandom
         Which idle agent gets the call.
 
@@ -74,7 +78,7 @@ def roster_performance(
     ----------
     Gumbel (1960), Waiting lines with heterogeneous servers; Adan and Weiss (2012) for the longest idle agent.
     """
-    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit)
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit, patience)
     mu = np.array([positive(f"rates[{k}]", rate) for k, rate in enumerate(rates)])
     rule = rule_of(routing, mu.size)
     row = routed_row(callers, mu, rule)

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from staffing.models import _kernels
 from staffing.models.arguments import non_negative
 from staffing.models.errors import ScenarioError
+from staffing.models.patience import ExponentialPatience, PatienceLaw
+from staffing.models.patient_queue import joined, log_reached
 from staffing.models.performance import (
     MEASURES,
     MethodError,
@@ -28,36 +31,47 @@ Vector = NDArray[np.float64]
 
 EXACT: Mapping[str, MethodError] = dict.fromkeys(MEASURES, "exact")
 COLUMNS = len(Sums._fields) + 1
+OF_PATIENCE = math.nan
+"""The abandonment rate of callers whose law of patience is given."""
 
 
 @dataclass(frozen=True)
 class Callers:
-    """What is offered to the agents, whoever they are: Poisson calls with exponential patience.
+    """What is offered to the agents, whoever they are: Poisson calls, with exponential patience or any other.
 
     Parameters
     ----------
     arrival_rate : float
         Calls per unit of time, >= 0.
     abandonment_rate : float
-        1 / mean patience, >= 0; 0 if nobody gives up, infinite if a caller who finds no agent free is lost.
+        1 / mean patience, >= 0; 0 if nobody gives up, infinite if a caller who finds no agent free is lost. Given
+        alone, patience is exponential.
     threshold : float
         The wait that counts as in time for the service level, >= 0.
     time_unit : str
         What the rates are per.
+    patience : PatienceLaw, optional
+        The law of patience, instead of the abandonment rate, which is then 1 / its mean. An exponential law becomes its
+        rate, and leaves nothing here.
 
     Raises
     ------
     ScenarioError
-        If a parameter is out of range.
+        If a parameter is out of range, or the abandonment rate is not that of the patience.
     """
 
     arrival_rate: float
-    abandonment_rate: float
+    abandonment_rate: float = OF_PATIENCE
     threshold: float = 0.0
     time_unit: str = "time unit of the rates"
+    patience: PatienceLaw | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arrival_rate", non_negative("arrival_rate", self.arrival_rate))
+        if self.patience is not None:
+            object.__setattr__(self, "abandonment_rate", _rate_of(self.patience, self.abandonment_rate))
+            if isinstance(self.patience, ExponentialPatience):
+                object.__setattr__(self, "patience", None)
         object.__setattr__(
             self,
             "abandonment_rate",
@@ -69,6 +83,30 @@ class Callers:
     def settle(self) -> bool:
         """Whether their queue settles whoever serves it: there are no calls, or callers give up."""
         return self.arrival_rate == 0 or self.abandonment_rate > 0
+
+    @property
+    def exponential_rate(self) -> float:
+        """The abandonment rate where patience is exponential, otherwise nan, with which kernels leave it to others."""
+        return self.abandonment_rate if self.patience is None else OF_PATIENCE
+
+    @property
+    def law(self) -> PatienceLaw:
+        """The law of patience, exponential or not; there is none where nobody or everybody gives up at once."""
+        return self.patience or ExponentialPatience(1 / self.abandonment_rate)
+
+
+def _rate_of(patience: object, given: object) -> float:
+    """1 / mean patience."""
+    if not isinstance(patience, PatienceLaw):
+        raise ScenarioError(
+            f"patience: {patience!r} is not a law of patience; laws are in staffing.models.patience"
+        )
+    rate = 1 / patience.mean
+    if given != rate and not (isinstance(given, float) and math.isnan(given)):
+        raise ScenarioError(
+            f"abandonment_rate: {given!r} is not that of the patience, {rate:g}; give one of the two"
+        )
+    return rate
 
 
 @dataclass(frozen=True)
@@ -87,6 +125,8 @@ class QueueWaits:
             return 0.0
         if t == math.inf:
             return 0.0 if self.callers.settle else float(self.weights[np.isneginf(self.log_most)].sum())
+        if self.callers.patience is not None:
+            return math.exp(min(self.log_survival(t), 0.0))
         value: float = _kernels.mixed_survival(
             float(t),
             self.callers.arrival_rate,
@@ -97,6 +137,32 @@ class QueueWaits:
         )
         return value
 
+    def log_survival(self, t: float) -> float:
+        """log P(W > t), t >= 0, where P(W > t) itself may be too small for a number; -inf if it is 0."""
+        if t == math.inf or self.callers.abandonment_rate == math.inf:
+            survival = self.survival(t)
+            return math.log(survival) if survival > 0 else -math.inf
+        stay = 1.0
+        if self.callers.abandonment_rate > 0:
+            stay = self.callers.law.survival(t)
+        return self.log_offered(t) + math.log(stay) if stay > 0 else -math.inf
+
+    def log_offered(self, t: float) -> float:
+        """log P(V > t), 0 <= t < infinity, for the wait V offered to a call, who might not have the patience for it."""
+        lam, theta = self.callers.arrival_rate, self.callers.abandonment_rate
+        if lam == 0:
+            return -math.inf
+        if theta == math.inf:
+            logs = self.log_most - self.capacities * t
+        elif theta == 0:
+            endless = lam >= self.capacities * (1 - 1e-12)
+            spare = np.where(endless, 1.0, self.capacities - lam)
+            logs = self.log_most + np.log(self.capacities / spare) - spare * t
+            logs = np.where(endless, 0.0, logs)
+        else:
+            logs = self.log_most + log_reached(self.callers.law, lam, self.capacities, t)
+        return min(float(logsumexp(logs, b=self.weights)), 0.0)
+
 
 def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -> Vector:
     """One row of sums per capacity by the gamma closure, exact where c2 = 0; shape (capacities, COLUMNS)."""
@@ -106,9 +172,9 @@ def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -
         rows[:] = _NO_CALLS
     else:
         _kernels.closure_rows(
-            callers.arrival_rate, capacities, callers.abandonment_rate, callers.threshold, agents, c2, rows
+            callers.arrival_rate, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
         )
-    return rows
+    return _with_patience(callers, rows)
 
 
 def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:
@@ -121,9 +187,9 @@ def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:
         rows[:] = _NO_CALLS
     else:
         _kernels.roster_levels(
-            callers.arrival_rate, rates, callers.abandonment_rate, callers.threshold, levels.start, rows
+            callers.arrival_rate, rates, callers.exponential_rate, callers.threshold, levels.start, rows
         )
-    return rows
+    return _with_patience(callers, rows)
 
 
 def roster_row(callers: Callers, rates: Vector) -> Vector:
@@ -133,8 +199,15 @@ def roster_row(callers: Callers, rates: Vector) -> Vector:
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
-        _kernels.roster_row(callers.arrival_rate, rates, callers.abandonment_rate, callers.threshold, rows[0])
-    return rows
+        _kernels.roster_row(callers.arrival_rate, rates, callers.exponential_rate, callers.threshold, rows[0])
+    return _with_patience(callers, rows)
+
+
+def _with_patience(callers: Callers, rows: Vector) -> Vector:
+    """The rows, joined with the queue here where the kernels have left that undone."""
+    if callers.patience is None or callers.arrival_rate == 0:
+        return rows
+    return joined(callers.patience, callers.arrival_rate, callers.threshold, rows)
 
 
 def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
@@ -145,9 +218,9 @@ def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
         rows[:] = _NO_CALLS
     else:
         _kernels.chain_rows(
-            callers.arrival_rate, death_rates, callers.abandonment_rate, callers.threshold, rows
+            callers.arrival_rate, death_rates, callers.exponential_rate, callers.threshold, rows
         )
-    return rows
+    return _with_patience(callers, rows)
 
 
 def log_queue(callers: Callers, capacities: Vector) -> Vector:
@@ -156,6 +229,13 @@ def log_queue(callers: Callers, capacities: Vector) -> Vector:
     Infinite where the queue grows without end.
     """
     lam, theta = callers.arrival_rate, callers.abandonment_rate
+    if callers.patience is not None:
+        # Against one idle state of weight 1, what waits is 1 / P(wait) - 1.
+        rows = np.zeros((capacities.size, COLUMNS))
+        rows[:, 0], rows[:, 1], rows[:, 3] = 1.0, 1.0, capacities
+        waits = joined(callers.patience, lam, callers.threshold, rows)[:, 0]
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(np.maximum(1 / waits - 1, 1e-15)))
     result = np.full(capacities.size, np.inf)
     for j, capacity in enumerate(capacities):
         if not _kernels.overloaded(lam, capacity, theta):

@@ -29,6 +29,11 @@ class HistogramWaits:
         bin_ = min(int(place), bins - 1)
         return float(self.beyond[bin_] + (place - bin_) * (self.beyond[bin_ + 1] - self.beyond[bin_]))
 
+    def log_survival(self, t: float) -> float:
+        """log P(W > t), t >= 0; -inf beyond all that was seen."""
+        survival = self.survival(t)
+        return math.log(survival) if survival > 0 else -math.inf
+
 
 def wait_scale(capacity: float, lam: float, theta: float) -> float:
     """A wait in the middle of those to expect; it only places the bins of the histogram."""

@@ -1,0 +1,275 @@
+"""The callers' side of a shared queue under any law of patience: one integral over the wait offered to a call.
+
+With all agents busy only their capacity S matters. If a share Gbar(t) of callers still waits at t, and H(t) is the
+integral of Gbar over [0, t], the wait V that is offered to a call has, at t > 0, a density in proportion to
+
+    v(t) = exp(lam H(t) - S t)
+
+(level crossing), and S int v joins the idle weights in the place of a_0 = 1. v rises where Gbar > S / lam and falls
+after, so it has one peak. The share lost is the integral of v (1 - Gbar), whose peak may be far out, where v is tiny.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from staffing.models.patience import PatienceLaw
+
+Vector = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_EVEN, _EVEN_WEIGHTS = 0.5 * (_NODES + 1), 0.5 * _WEIGHTS
+_EVEN_GROWTH, _MOST_GROWTH = 8.0, 1e6
+# How far log v has dropped from its peak at the ends of the panels. Beyond 40 nobody waits, but calls may be lost.
+_DROPS = np.concatenate([[0.3, 1.2, 3.0, 6.0, 11.0, 18.0, 27.0, 40.0], np.arange(60.0, 750.0, 20.0)])
+_NEAR = 8
+_BOTH = np.append(_DROPS[:_NEAR], _DROPS)
+_NEGLIGIBLE = 45.0
+_STEP = 1.25
+_TOGETHER = 64
+
+
+def joined(law: PatienceLaw, lam: float, threshold: float, idle: Vector) -> Vector:
+    """Rows as `_kernels.join` writes them, from the idle weights that it leaves where patience is not exponential.
+
+    Parameters
+    ----------
+    law : PatienceLaw
+        Patience, in the unit of time of the rates.
+    lam : float
+        Arrival rate, > 0.
+    threshold : float
+        The wait that counts as in time, >= 0.
+    idle : array, shape (..., 9)
+        a_0, sum a_i, sum i a_i over i >= 1 (in one scale), the capacity S and the number of agents; then anything.
+
+    Returns
+    -------
+    array, shape (..., 9)
+        The eight `Sums` and log(P(all agents busy, nobody waits) v) for the greatest v. Exact but for rounding and
+        quadrature: 1e-13 of each measure, and 1e-16 lam mean(patience) if that is more. What is late by less than e^-45
+        of all is 0.
+    """
+    flat = idle.reshape(-1, idle.shape[-1])
+    rows = np.empty_like(flat)
+    for first in range(0, flat.shape[0], _TOGETHER):
+        part = slice(first, first + _TOGETHER)
+        rows[part] = _joined(law, lam, threshold, *flat[part, :5].T)
+    return rows.reshape(idle.shape)
+
+
+def log_reached(law: PatienceLaw, lam: float, capacities: Vector, t: float) -> Vector:
+    """Log of S int_t^inf v over the greatest v, per capacity: log P(V > t) less the last of a row of `joined`."""
+    result = np.zeros(capacities.shape)
+    able = np.flatnonzero(_works(law, capacities))
+    for first in range(0, able.size, _TOGETHER):
+        part = able[first : first + _TOGETHER]
+        s = capacities[part]
+        highest = _OfferedWait.of(law, lam, s, 0.0)
+        peak, level, (reached, *_) = _integrals(law, lam, s, t, math.inf)
+        result[part] = np.log(s * reached) - highest.drop(peak, level, np.arange(s.size))
+    return result
+
+
+def reach_without_excess(law: PatienceLaw, lam: float) -> float:
+    """The wait that a queue whose capacity equals its load ranges over: lam (t - H(t)) = 1 there."""
+    low, high = 0.5 / lam, 2.0 * (1 / lam + law.mean)
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        waited = float(law.at(np.array([middle]))[2][0])
+        low, high = (low, middle) if lam * (middle - waited) > 1 else (middle, high)
+    return high
+
+
+def _works(law: PatienceLaw, s: Vector) -> NDArray[np.bool_]:
+    """Whether there is any capacity; otherwise every caller waits until giving up."""
+    works: NDArray[np.bool_] = s * law.mean > 1e-200
+    return works
+
+
+def _joined(
+    law: PatienceLaw,
+    lam: float,
+    threshold: float,
+    full: Vector,
+    total: Vector,
+    idle: Vector,
+    s: Vector,
+    agents: Vector,
+) -> Vector:
+    rows = np.empty((s.size, 9))
+    works = _works(law, s)
+    if not works.all():
+        rows[~works] = [1.0, lam * law.mean, 1.0, 0.0, 0.0, 1.0, np.nan, 0.0, 0.0]
+        rows[~works, 6] = agents[~works]
+        if works.any():
+            arguments = (a[works] for a in (full, total, idle, s, agents))
+            rows[works] = _joined(law, lam, threshold, *arguments)
+        return rows
+    peak, level, integrals = _integrals(law, lam, s, 0.0, threshold)
+    reached, served, waited, queued, lost, late, in_time = integrals
+    top = lam * level - s * peak
+    with np.errstate(divide="ignore"):
+        log_full, log_total = np.log(full), np.log(total)
+    scale = np.maximum(log_full + top, log_total)
+    busy = np.exp(log_full + top - scale) * s
+    at_once = np.exp(log_total - scale)
+    norm = at_once + busy * reached
+    busy, at_once = busy / norm, at_once / norm
+    answered = np.minimum(at_once + busy * served, 1.0)
+    rows[:, 0] = busy * reached
+    rows[:, 1] = lam * busy * queued
+    rows[:, 2] = busy * lost
+    rows[:, 3] = busy * waited
+    rows[:, 4] = np.minimum(at_once + busy * in_time, answered)
+    rows[:, 5] = busy * late
+    rows[:, 6] = agents - at_once * np.divide(idle, total, out=np.zeros_like(idle), where=total > 0)
+    rows[:, 7] = answered
+    rows[:, 8] = log_full + top - scale - np.log(norm)
+    return rows
+
+
+def _integrals(
+    law: PatienceLaw, lam: float, s: Vector, start: float, threshold: float
+) -> tuple[Vector, Vector, Vector]:
+    """(Where v peaks in t >= `start`, H there, integrals over t > `start` with v divided by its peak), per capacity.
+
+    The integrals are of v, v Gbar, t v Gbar, H v, v (1 - Gbar); then of v beyond the threshold and v Gbar up to it.
+    """
+    v = _OfferedWait.of(law, lam, s, start)
+    of, begin, end = v.panels(threshold)
+    t, weight = _nodes(begin[:, np.newaxis], end[:, np.newaxis])
+    survival, given_up, waited = law.at(t)
+    density = weight * np.exp(-v.drop(t, waited, of[:, np.newaxis]))
+    served = density * survival
+    late = begin >= threshold
+    of_v, of_served = density.sum(axis=1), served.sum(axis=1)
+    panels = np.array(
+        [
+            of_v,
+            of_served,
+            (t * served).sum(axis=1),
+            (waited * density).sum(axis=1),
+            (given_up * density).sum(axis=1),
+            of_v * late,
+            of_served * ~late,
+        ]
+    )
+    sums = np.add.reduceat(panels, np.searchsorted(of, np.arange(s.size)), axis=1)
+    return v.peak, v.level, sums
+
+
+@dataclass(frozen=True)
+class _OfferedWait:
+    """v from `start` on, with its peak there and H at the peak, per capacity."""
+
+    law: PatienceLaw
+    lam: float
+    s: Vector
+    start: float
+    peak: Vector
+    level: Vector
+
+    @classmethod
+    def of(cls, law: PatienceLaw, lam: float, s: Vector, start: float) -> "_OfferedWait":
+        """The peak is where so few still wait that the others can be served, or at the start."""
+        peak = np.where(s < lam, np.maximum(law.time_at(np.minimum(s / lam, 1.0)), start), start)
+        return cls(law, lam, s, start, peak, law.at(peak)[2])
+
+    def drop(self, t: Vector, waited: Vector, of: Index) -> Vector:
+        """Log v at the peak less log v at t; convex in t."""
+        return self.s[of] * (t - self.peak[of]) - self.lam * (waited - self.level[of])
+
+    def panels(self, threshold: float) -> tuple[Index, Vector, Vector]:
+        """Panels in which v and all it is multiplied with are smooth: of which capacity, from where, to where.
+
+        They end where v has dropped so far, at the bends of the law and at the threshold. To the left they stop where
+        v, to the right where both v and the loss are negligible.
+        """
+        rows = np.arange(self.s.size)[:, np.newaxis]
+        gap = np.maximum(self.lam - self.s, 0.0)
+        before = _steps(float(((self.peak - self.start) * gap).max()))
+        after = _steps(self.lam * self.law.mean + _DROPS[-1])
+        # The slope of log v is at most lam - s before its peak and s after it.
+        rate = np.hstack(
+            [-before / np.where(gap > 0, gap, np.inf)[:, np.newaxis], after / self.s[:, np.newaxis]]
+        )
+        looks = np.maximum(self.peak[:, np.newaxis] + rate, self.start)
+        survival, given_up, waited = self.law.at(looks)
+        fallen = self.drop(looks, waited, rows)
+        with np.errstate(divide="ignore"):
+            lost = np.log(given_up) - fallen
+        counts = (fallen < _NEGLIGIBLE) | (lost > lost.max(axis=1, keepdims=True) - _NEGLIGIBLE)
+        last = np.minimum(counts.shape[1] - counts[:, ::-1].argmax(axis=1), counts.shape[1] - 1)
+        latest = looks[rows[:, 0], last][:, np.newaxis]
+
+        sides = fallen[:, : before.size, np.newaxis], fallen[:, before.size :, np.newaxis]
+        beyond_left = np.minimum((sides[0] < _DROPS[:_NEAR]).sum(axis=1), before.size - 1)
+        beyond_right = np.minimum((sides[1] < _DROPS).sum(axis=1), after.size - 1) + before.size
+        beyond = np.hstack([beyond_left, beyond_right])
+        falls = self._falls(looks[rows, beyond], fallen[rows, beyond], survival[rows, beyond])
+        # A peak that is hardly above the start needs no end of its own, beside which a law may still be singular.
+        peak = np.where(fallen[:, before.size - 1] < _DROPS[0], self.start, self.peak)
+        ends = np.empty((self.s.size, _BOTH.size + 3 + self.law.bends.size))
+        ends[:, : _BOTH.size], ends[:, _BOTH.size] = falls, peak
+        ends[:, _BOTH.size + 1 :] = np.append([self.start, threshold], self.law.bends)
+        ends = np.minimum(np.maximum(ends, falls[:, _NEAR - 1 : _NEAR]), latest)
+        ends.sort(axis=1)
+        if self.start == 0.0:
+            # Next to 0 a law may be singular: a short panel there.
+            first = np.where(ends > 0.0, ends, np.inf).min(axis=1)
+            ends[:, 1] = np.where(ends[:, 1] == 0.0, first / _EVEN_GROWTH, ends[:, 1])
+            ends.sort(axis=1)
+        of, panel = np.nonzero(ends[:, 1:] > ends[:, :-1])
+        return of, ends[of, panel], ends[of, panel + 1]
+
+    def _falls(self, t: Vector, fallen: Vector, survival: Vector) -> Vector:
+        """Where v has dropped so far on either side of its peak, by at least as much and about twice at most.
+
+        By Newton's method from times beyond, which never passes the place, since log v is concave; one step will do but
+        where the law turns suddenly.
+        """
+        slope = self.s[:, np.newaxis] - self.lam * survival
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(fallen > _BOTH, t - (fallen - _BOTH) / slope, t)
+        far = fallen > 6 * _BOTH
+        for _ in range(60):
+            if not far.any():
+                break
+            of, drop = far.nonzero()
+            least = _BOTH[drop]
+            survival, _, waited = self.law.at(t[far])
+            fallen = self.drop(t[far], waited, of)
+            t[far] -= np.maximum(fallen - least, 0.0) / (self.s[of] - self.lam * survival)
+            far[far] = fallen > 2 * least
+        return t
+
+
+def _nodes(begin: Vector, end: Vector) -> tuple[Vector, Vector]:
+    """Nodes and weights of panels, a row each.
+
+    Evenly; where time grows many times over, evenly in its log; and where it grows beyond measure, as from 0, near
+    which a law may go as any power of it, in its fourth root.
+    """
+    width = end - begin
+    t, weight = begin + width * _EVEN, width * _EVEN_WEIGHTS
+    long = end[:, 0] > _EVEN_GROWTH * (1 + 1e-9) * begin[:, 0]
+    if long.any():
+        endless = end[:, 0] > _MOST_GROWTH * begin[:, 0]
+        long &= ~endless
+        growth = np.log(end[long] / begin[long])
+        t[long] = begin[long] * np.exp(growth * _EVEN)
+        weight[long] = t[long] * growth * _EVEN_WEIGHTS
+        t[endless] = begin[endless] + width[endless] * _EVEN**4
+        weight[endless] = width[endless] * (4 * _EVEN**3 * _EVEN_WEIGHTS)
+    return t, weight
+
+
+def _steps(most: float) -> Vector:
+    """From the first drop to more than `most`, each wider than the one before."""
+    count = math.ceil(math.log(max(most / _DROPS[0], 1.0), _STEP)) + 2
+    steps: Vector = _DROPS[0] * _STEP ** np.arange(count)
+    return steps
