@@ -1,8 +1,9 @@
-"""The shared queue call by call: first come first served, the agent idle for longest answers.
+"""The shared queue call by call, first come first served; the agent idle for longest answers, or the first in a list.
 
 A tournament tree holds the time at which each agent is next free. Its winner, the earliest, is the agent idle
 for longest if that time has passed, and the next to come free if it has not. Either way it is who answers the
-next call, so a call costs one path from a leaf to the root and no list of events is needed.
+next call, so a call costs one path from a leaf to the root and no list of events is needed. Where agents have
+priorities, a tree of earliest times with the agents in that order leads to the first who is free.
 """
 
 import numpy as np
@@ -44,6 +45,16 @@ def work(key: np.uint64, call: np.uint64) -> float:
 def patience(key: np.uint64, call: np.uint64) -> float:
     """How long the caller would wait, in mean patiences."""
     return exponential(key, _THREE * call + _TWO)
+
+
+@njit(cache=True, nogil=True)
+def patience_of(key: np.uint64, call: np.uint64, quantiles: Floats) -> float:
+    """How long the caller would wait, from quantiles of patience at even steps: even between two of them."""
+    place = uniform(key, _THREE * call + _TWO) * (quantiles.size - 1)
+    cell = int(place)
+    low, high = quantiles[cell], quantiles[cell + 1]
+    most: float = low + (place - cell) * (high - low) if high < np.inf else high
+    return most
 
 
 @njit(cache=True, nogil=True)
@@ -107,6 +118,44 @@ def replace_winner(times: Floats, agents: Integers, time: float) -> None:
 
 
 @njit(cache=True, nogil=True)
+def list_up(key: np.uint64, rates: Floats, lam: float) -> Floats:
+    """When the agents below each node are first free at time 0; agent k is leaf `size` + k of a full binary tree."""
+    n = rates.size
+    size = 1
+    while size < n:
+        size *= 2
+    load = lam / rates.sum()
+    tree = np.full(2 * size, np.inf)
+    for k in range(n):
+        tree[size + k] = first_free(key, np.uint64(k), rates[k], load)
+    for i in range(size - 1, 0, -1):
+        tree[i] = min(tree[2 * i], tree[2 * i + 1])
+    return tree
+
+
+@njit(cache=True, nogil=True, inline="always")
+def first_by(tree: Floats, time: float) -> np.int64:
+    """The first agent of the list who is free by a time at which one is."""
+    node, size = np.int64(1), np.int64(tree.size >> 1)
+    while node < size:
+        node *= 2
+        if tree[node] > time:
+            node += 1
+    return node - size
+
+
+@njit(cache=True, nogil=True, inline="always")
+def occupy(tree: Floats, agent: np.int64, time: float) -> None:
+    """Let an agent of the list be next free at this time."""
+    node = (tree.size >> 1) + agent
+    tree[node] = time
+    node >>= 1
+    while node > 0:
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+        node >>= 1
+
+
+@njit(cache=True, nogil=True)
 def committed(times: Floats, now: float) -> float:
     """Service still to be given to the calls answered so far or waiting to be."""
     total = 0.0
@@ -120,8 +169,10 @@ def committed(times: Floats, now: float) -> float:
 def serve(
     key: np.uint64,
     rates: Floats,
+    listed: bool,
     lam: float,
     theta: float,
+    quantiles: Floats,
     threshold: float,
     warm_up: int,
     calls: int,
@@ -137,8 +188,16 @@ def serve(
     of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size. A row of `record`, which
     may have none, is a call's arrival, wait, offered wait, agent (-1: it gave up) and service. Once another
     thread has set `stop[0]`, it returns before long; what it has added is then worthless.
+
+    Agents answer in the order of `rates` if `listed`, else the one idle for longest does. Patience is that of
+    `patience_of`, or exponential of rate `theta` if there are no `quantiles`.
     """
-    times, agents = plant(key, rates, lam)
+    if listed:
+        tree = list_up(key, rates, lam)
+        times, agents = tree[tree.size >> 1 :], np.empty(0, np.int64)
+    else:
+        tree = np.empty(0)
+        times, agents = plant(key, rates, lam)
     mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
     now, opening, begun = 0.0, 0.0, 0.0
     waits, lost, in_time, late = 0, 0, 0, 0
@@ -152,22 +211,29 @@ def serve(
         if call == 0:
             opening, begun = now, committed(times, now)
         number = np.uint64(call)
-        before, free = now, times[0]
+        before, free = now, tree[1] if listed else times[0]
         now += gap(key, number) * mean_gap
         start, wait, offered = now, 0.0, 0.0
         stays = True
         if free > now:
             start, wait, offered = free, free - now, free - now
-            if mean_patience < np.inf:
+            if quantiles.size > 0:
+                most = patience_of(key, number, quantiles)
+            elif mean_patience < np.inf:
                 most = patience(key, number) * mean_patience
-                if most < offered:
-                    wait = most
-                    stays = False
+            else:
+                most = np.inf
+            if most < offered:
+                wait = most
+                stays = False
         agent, service = np.int64(-1), 0.0
         if stays:
-            agent = agents[0]
+            agent = first_by(tree, start) if listed else agents[0]
             service = work(key, number) * mean_service[agent]
-            replace_winner(times, agents, start + service)
+            if listed:
+                occupy(tree, agent, start + service)
+            else:
+                replace_winner(times, agents, start + service)
         if record.shape[0] > 0:
             row = record[call + warm_up]
             row[0], row[1], row[2], row[3], row[4] = now, wait, offered, agent, service
@@ -217,8 +283,10 @@ def serve(
 def simulate_roster(
     key: np.uint64,
     rates: Floats,
+    listed: bool,
     lam: float,
     theta: float,
+    quantiles: Floats,
     threshold: float,
     warm_up: int,
     calls: int,
@@ -228,16 +296,32 @@ def simulate_roster(
     stop: Bytes,
 ) -> None:
     """`serve` without a record."""
-    record = np.empty((0, 5))
-    serve(key, rates, lam, theta, threshold, warm_up, calls, totals, histogram, horizon_scale, stop, record)
+    serve(
+        key,
+        rates,
+        listed,
+        lam,
+        theta,
+        quantiles,
+        threshold,
+        warm_up,
+        calls,
+        totals,
+        histogram,
+        horizon_scale,
+        stop,
+        np.empty((0, 5)),
+    )
 
 
 @njit(cache=True, nogil=True)
 def simulate_batch(
     key: np.uint64,
     rates: Floats,
+    listed: bool,
     lam: float,
     theta: float,
+    quantiles: Floats,
     threshold: float,
     warm_up: Integers,
     calls: int,
@@ -252,18 +336,39 @@ def simulate_batch(
             return
         own = roster_key(key, np.uint64(r))
         simulate_roster(
-            own, rates[r], lam, theta, threshold, warm_up[r], calls, totals, histogram, horizon_scale, stop
+            own,
+            rates[r],
+            listed,
+            lam,
+            theta,
+            quantiles,
+            threshold,
+            warm_up[r],
+            calls,
+            totals,
+            histogram,
+            horizon_scale,
+            stop,
         )
 
 
 @njit(cache=True, nogil=True)
 def record_calls(
-    key: np.uint64, rates: Floats, lam: float, theta: float, warm_up: int, calls: int
+    key: np.uint64,
+    rates: Floats,
+    listed: bool,
+    lam: float,
+    theta: float,
+    quantiles: Floats,
+    warm_up: int,
+    calls: int,
 ) -> tuple[Floats, Floats, Floats, Integers, Floats]:
     """Every call's arrival, wait, offered wait, agent (-1: it gave up) and service, the warm-up's first."""
     record = np.empty((warm_up + calls, 5))
     totals, histogram, stop = np.zeros(TOTALS), np.zeros(1, np.int64), np.zeros(1, np.uint8)
-    serve(key, rates, lam, theta, 0.0, warm_up, calls, totals, histogram, 1.0, stop, record)
+    serve(
+        key, rates, listed, lam, theta, quantiles, 0.0, warm_up, calls, totals, histogram, 1.0, stop, record
+    )
     return (
         record[:, 0].copy(),
         record[:, 1].copy(),

@@ -43,10 +43,10 @@ class _Results(NamedTuple):
 
 
 class SharedQueueSimulation:
-    """Simulation of one queue served first come first served by unlike agents, longest idle first.
+    """Simulation of one queue served first come first served by unlike agents, longest idle first or in a given order.
 
-    Poisson arrivals of rate lam, exponential service at rate mu_k by agent k, exponential patience of rate
-    theta. Each roster is simulated for a warm-up, which is left out, then for the same number of calls.
+    Poisson arrivals of rate lam, exponential service at rate mu_k by agent k, patience exponential of rate theta or
+    of any law. Each roster is simulated for a warm-up, which is left out, then for the same number of calls.
     Batches of rosters are independent and accumulate; results depend on the seed and the number of batches
     only. Simulations with the same seed and calls per roster measure the same callers, whatever their
     agents. Nothing is approximate but for chance, told by the standard errors, and what the warm-up leaves of the
@@ -63,6 +63,11 @@ class SharedQueueSimulation:
         Agents in each roster, >= 0.
     abandonment_rate : float
         theta >= 0, 1 / mean patience; 0 if callers never give up, infinite if none of them waits.
+    patience_quantiles : ndarray, shape (m + 1,), optional
+        Patience exceeded with probability 1 - k / m, k = 0 ... m, even in between; infinite for callers who never give
+        up. Instead of exponential patience; `abandonment_rate` then only sizes the runs.
+    in_order : bool
+        Whether calls go to the first idle agent in the order of the roster, not to the one idle for longest.
     threshold : float
         Wait within which a call counts as answered in time, >= 0.
     seed : int
@@ -90,6 +95,8 @@ class SharedQueueSimulation:
         rosters: Rosters,
         agents: int,
         abandonment_rate: float,
+        patience_quantiles: NDArray[np.float64] | None = None,
+        in_order: bool = False,
         threshold: float = 0.0,
         seed: int = 0,
         time_unit: str = "unit of the rates",
@@ -100,6 +107,8 @@ class SharedQueueSimulation:
         self.arrival_rate = positive("arrival_rate", arrival_rate)
         self.agents = count("agents", agents)
         self.abandonment_rate = non_negative("abandonment_rate", abandonment_rate, infinite=True)
+        self._patience = np.empty(0) if patience_quantiles is None else _quantiles(patience_quantiles)
+        self._in_order = in_order
         self.threshold = non_negative("threshold", threshold)
         self.seed = count("seed", seed)
         self.time_unit = time_unit
@@ -164,8 +173,8 @@ class SharedQueueSimulation:
         ScenarioError
             If an argument is out of range or `rosters` returns something unusable.
         Infeasible
-            If callers never give up and a roster's capacity does not exceed the arrival rate: its queue
-            grows for ever and no mean over rosters exists.
+            If a roster's capacity does not exceed the rate at which callers arrive who never give up: its queue grows
+            for ever and no mean over rosters exists.
         """
         numbers = range(self.batches, self.batches + count("batches", batches))
         workers = _at_least_one("workers", workers)
@@ -253,16 +262,15 @@ class SharedQueueSimulation:
     def controls(self) -> NDArray[np.float64]:
         """Surprises of mean zero per call of each batch, shape (batches, 5).
 
-        Gaps and services less their means, plainly and weighted by the strain they came upon; and patience: callers
-        give up at rate theta while they wait, so abandonments less theta times the waits have mean zero.
+        Gaps and services less their means, plainly and weighted by the strain they came upon; and exponential patience:
+        callers give up at rate theta while they wait, so abandonments less theta times the waits have mean zero.
         """
         totals = self._results.totals
         surprises = totals[:, [kernels.GAPS, kernels.STRAINED_GAPS, kernels.WORK, kernels.STRAINED_WORK]]
         lost = totals[:, kernels.LOST]
+        exponential = self.abandonment_rate < math.inf and self._patience.size == 0
         # Where hardly anybody gives up it is the few who do that keep its mean at zero, and chance may leave them out.
-        theta = (
-            self.abandonment_rate if lost.mean() >= FEWEST_LOST and self.abandonment_rate < math.inf else 0.0
-        )
+        theta = self.abandonment_rate if exponential and lost.mean() >= FEWEST_LOST else 0.0
         giving_up = theta * totals[:, kernels.WAIT] - (lost if theta else 0.0)
         return np.column_stack([surprises, giving_up]) / totals[:, [kernels.CALLS]]
 
@@ -279,6 +287,13 @@ class SharedQueueSimulation:
             busy=min(max(float(totals[kernels.BUSY] / totals[kernels.ELAPSED]), 0.0), float(self.agents)),
         )
         return measures(sums, arrival_rate=self.arrival_rate, agents=self.agents, capacity=capacity)
+
+    @property
+    def _never_giving_up(self) -> float:
+        """The share of callers with endless patience."""
+        if self._patience.size == 0:
+            return float(self.abandonment_rate == 0)
+        return float(np.isinf(self._patience[1:]).mean())
 
     def _seeds(self, batch: int) -> tuple[np.random.Generator, np.uint64]:
         rosters, calls = np.random.SeedSequence(self.seed, spawn_key=(batch,)).spawn(2)
@@ -303,11 +318,12 @@ class SharedQueueSimulation:
     def _batch(self, batch: int, stop: Flag) -> _Batch:
         rates = self._rosters_of(batch)
         capacity = rates.sum(axis=1)
-        if self.abandonment_rate == 0 and capacity.min() <= self.arrival_rate:
+        endless = self.arrival_rate * self._never_giving_up
+        if endless > 0 and capacity.min() <= endless:
             raise Infeasible(
-                f"calls arrive at rate {self.arrival_rate:g}, a roster can serve {capacity.min():g} (mean over "
-                f"rosters {capacity.mean():g}) and callers never give up, so its queue would grow for ever; "
-                "capacity must exceed the arrival rate in every roster: add agents or make patience finite"
+                f"calls arrive at rate {endless:g}, a roster can serve {capacity.min():g} (mean over rosters "
+                f"{capacity.mean():g}) and their callers never give up, so its queue would grow for ever; "
+                "capacity must exceed that rate in every roster: add agents or make patience finite"
             )
         totals, histogram = self._simulate(self._seeds(batch)[1], rates, stop)
         settled = settles(rates, self.arrival_rate, self.abandonment_rate)
@@ -320,8 +336,10 @@ class SharedQueueSimulation:
         kernels.simulate_batch(
             key,
             rates,
+            self._in_order,
             self.arrival_rate,
             self.abandonment_rate,
+            self._patience,
             self.threshold,
             self._warm_up_of(rates),
             self.calls_per_roster,
@@ -331,6 +349,13 @@ class SharedQueueSimulation:
             stop,
         )
         return totals, histogram
+
+
+def _quantiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    result = np.ascontiguousarray(values, np.float64)
+    if result.ndim != 1 or result.size < 2 or not result[0] >= 0 or not np.all(result[1:] >= result[:-1]):
+        raise ScenarioError("patience_quantiles: must be two or more numbers from 0 up that do not fall")
+    return result
 
 
 def _at_least_one(name: str, value: object) -> int:

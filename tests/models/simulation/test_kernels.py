@@ -10,6 +10,9 @@ from staffing.models.simulation import _kernels as kernels
 
 KEY = np.uint64(2**63 + 12345)
 GO_ON = np.zeros(1, np.uint8)
+EXPONENTIAL = np.empty(0)
+# A tenth gives up at once, three tenths never do, the rest after between one and three tenths.
+QUANTILES = np.array([0.0, 0.0, *np.linspace(0.1, 0.3, 6), math.inf, math.inf, math.inf])
 UNLIKE = (0.4, 1.6, 0.8, 1.2, 1.0, 0.05, 3.0)
 
 SYSTEMS = {
@@ -28,8 +31,17 @@ SYSTEMS = {
 }
 
 
-def by_hand(key, rates, lam, theta, warm_up, calls):
-    """First come first served, longest idle first, with a sorted list of (when next free, agent)."""
+def patience_by_hand(key, call, theta, quantiles):
+    if not quantiles.size:
+        return kernels.patience(key, call) * (1 / theta) if theta > 0 else math.inf
+    counter = np.uint64((3 * int(call) + 2) % 2**64)
+    whole, part = divmod(kernels.uniform(key, counter) * (quantiles.size - 1), 1)
+    low, high = quantiles[int(whole)], quantiles[int(whole) + 1]
+    return high if math.isinf(high) else low + part * (high - low)
+
+
+def by_hand(key, rates, in_order, lam, theta, quantiles, warm_up, calls):
+    """First come first served, longest idle first or in order, with a sorted list of (when next free, agent)."""
     load = lam / sum(rates) if rates else math.inf
     free = []
     for k, rate in enumerate(rates):
@@ -39,12 +51,14 @@ def by_hand(key, rates, lam, theta, warm_up, calls):
         call = np.uint64(number % 2**64)
         now += kernels.gap(key, call) * (1 / lam)
         offered = max(free[0][0] - now, 0.0) if free else math.inf
-        if offered > 0 and theta > 0:
-            wait = kernels.patience(key, call) * (1 / theta)
+        if offered > 0:
+            wait = patience_by_hand(key, call, theta, quantiles)
             if wait < offered:
                 rows.append((now, wait, offered, -1, 0.0))
                 continue
-        start, agent = free.pop(0)
+        by_then = [k for time, k in free if time <= now]
+        place = [k for _, k in free].index(min(by_then)) if in_order and by_then else 0
+        start, agent = free.pop(place)
         service = kernels.work(key, call) * (1 / rates[agent])
         insort(free, (max(start, now) + service, agent))
         rows.append((now, offered, offered, agent, service))
@@ -53,16 +67,22 @@ def by_hand(key, rates, lam, theta, warm_up, calls):
 
 @pytest.mark.parametrize(("rates", "lam", "theta"), SYSTEMS.values(), ids=SYSTEMS.keys())
 @pytest.mark.parametrize("warm_up", [0, 150])
-def test_every_call_is_that_of_the_obvious_loop(rates, lam, theta, warm_up):
-    compiled = kernels.record_calls(KEY, np.array(rates), lam, theta, warm_up, 2000)
-    for mine, plain in zip(compiled, by_hand(KEY, rates, lam, theta, warm_up, 2000), strict=True):
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("quantiles", [EXPONENTIAL, QUANTILES], ids=["exponential", "of quantiles"])
+def test_every_call_is_that_of_the_obvious_loop(rates, lam, theta, warm_up, in_order, quantiles):
+    if not rates:
+        quantiles = quantiles[np.isfinite(quantiles)]  # who never gives up must be answered
+    compiled = kernels.record_calls(KEY, np.array(rates), in_order, lam, theta, quantiles, warm_up, 2000)
+    plainly = by_hand(KEY, rates, in_order, lam, theta, quantiles, warm_up, 2000)
+    for mine, plain in zip(compiled, plainly, strict=True):
         np.testing.assert_array_equal(mine, plain)
 
 
 def test_looking_whether_to_stop_changes_nothing():
     calls = 2 * kernels.CALLS_BETWEEN_LOOKS + 100
-    compiled = kernels.record_calls(KEY, np.array(UNLIKE), 8.0, 0.3, 100, calls)
-    for mine, plain in zip(compiled, by_hand(KEY, UNLIKE, 8.0, 0.3, 100, calls), strict=True):
+    compiled = kernels.record_calls(KEY, np.array(UNLIKE), False, 8.0, 0.3, EXPONENTIAL, 100, calls)
+    plainly = by_hand(KEY, UNLIKE, False, 8.0, 0.3, EXPONENTIAL, 100, calls)
+    for mine, plain in zip(compiled, plainly, strict=True):
         np.testing.assert_array_equal(mine, plain)
 
 
@@ -123,10 +143,11 @@ def totals_by_hand(record, initial, rates, lam, warm_up, threshold, scale, bins)
 def test_totals_are_those_of_the_recorded_calls(rates, lam, theta, warm_up, threshold):
     array, size = np.array(rates), len(rates)
     totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
-    kernels.simulate_roster(KEY, array, lam, theta, threshold, warm_up, 3000, totals, histogram, 0.3, GO_ON)
+    system = (False, lam, theta, EXPONENTIAL)
+    kernels.simulate_roster(KEY, array, *system, threshold, warm_up, 3000, totals, histogram, 0.3, GO_ON)
     load = lam / sum(rates) if rates else math.inf
     initial = [kernels.first_free(KEY, np.uint64(k), rate, load) for k, rate in enumerate(rates)]
-    record = kernels.record_calls(KEY, array, lam, theta, warm_up, 3000)
+    record = kernels.record_calls(KEY, array, *system, warm_up, 3000)
     expected, counts = totals_by_hand(record, initial, rates, lam, warm_up, threshold, 0.3, 64)
     np.testing.assert_allclose(totals, expected, rtol=1e-10, atol=1e-8)
     np.testing.assert_array_equal(histogram, counts)
@@ -134,7 +155,7 @@ def test_totals_are_those_of_the_recorded_calls(rates, lam, theta, warm_up, thre
 
 
 def test_totals_are_added_to():
-    arguments = (KEY, np.array(UNLIKE), 8.0, 0.3, 0.1, 50, 500)
+    arguments = (KEY, np.array(UNLIKE), False, 8.0, 0.3, EXPONENTIAL, 0.1, 50, 500)
     once, twice = np.zeros(kernels.TOTALS), np.zeros(kernels.TOTALS)
     bins_once, bins_twice = np.zeros(64, np.int64), np.zeros(64, np.int64)
     kernels.simulate_roster(*arguments, once, bins_once, 0.3, GO_ON)
@@ -149,7 +170,7 @@ def test_a_batch_is_its_rosters_one_by_one():
     warm_up = np.array([20, 30, 0, 50, 1000])
     batch, alone = np.zeros((2, kernels.TOTALS))
     bins_batch, bins_alone = np.zeros((2, 64), np.int64)
-    common = (7.0, 0.5, 0.1)
+    common = (True, 7.0, 0.5, QUANTILES, 0.1)
     kernels.simulate_batch(KEY, rates, *common, warm_up, 400, batch, bins_batch, 0.3, GO_ON)
     for r in range(5):
         own = np.uint64(kernels.roster_key(KEY, np.uint64(r)))
@@ -163,11 +184,12 @@ def test_a_kernel_told_to_stop_does_so_at_its_next_look():
     totals, histogram = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
     record = np.zeros((3 * kernels.CALLS_BETWEEN_LOOKS, 5))
     size = len(record) - 7
-    kernels.serve(KEY, np.array(UNLIKE), 8.0, 0.3, 0.1, 7, size, totals, histogram, 0.3, stop, record)
+    system = (False, 8.0, 0.3, EXPONENTIAL)
+    kernels.serve(KEY, np.array(UNLIKE), *system, 0.1, 7, size, totals, histogram, 0.3, stop, record)
     assert np.all(record[:7, 0] > 0)  # calls before the first look, at call 0
     assert not record[7:].any()
     kernels.simulate_batch(
-        KEY, np.ones((2, 7)), 8.0, 0.3, 0.1, np.full(2, 7), size, totals, histogram, 0.3, stop
+        KEY, np.ones((2, 7)), *system, 0.1, np.full(2, 7), size, totals, histogram, 0.3, stop
     )
     assert not totals.any()
     assert not histogram.any()
@@ -175,7 +197,9 @@ def test_a_kernel_told_to_stop_does_so_at_its_next_look():
 
 def test_the_longest_idle_agent_answers():
     rates = np.array(UNLIKE)
-    arrival, _, offered, agent, service = kernels.record_calls(KEY, rates, 3.0, 0.5, 0, 5000)
+    arrival, _, offered, agent, service = kernels.record_calls(
+        KEY, rates, False, 3.0, 0.5, EXPONENTIAL, 0, 5000
+    )
     free = np.array([kernels.first_free(KEY, np.uint64(k), r, 3 / rates.sum()) for k, r in enumerate(rates)])
     choices = 0
     for a, v, k, s in zip(arrival, offered, agent, service, strict=True):
@@ -190,8 +214,9 @@ def test_the_longest_idle_agent_answers():
 @pytest.mark.parametrize("lam", [5.0, 9.5, 10.5])
 def test_one_more_agent_shortens_every_wait_of_patient_callers(lam):
     # With identical agents the ordered free times of n + 1 agents never exceed those of n (Kiefer-Wolfowitz).
-    few = kernels.record_calls(KEY, np.full(10, 1.0), lam, 0.0, 0, 20_000)
-    more = kernels.record_calls(KEY, np.full(11, 1.0), lam, 0.0, 0, 20_000)
+    few, more = (
+        kernels.record_calls(KEY, np.full(n, 1.0), False, lam, 0.0, EXPONENTIAL, 0, 20_000) for n in (10, 11)
+    )
     np.testing.assert_array_equal(few[0], more[0])
     np.testing.assert_array_equal(few[4], more[4])
     assert np.all(more[2] <= few[2] + 1e-9)
@@ -200,8 +225,10 @@ def test_one_more_agent_shortens_every_wait_of_patient_callers(lam):
 
 def test_callers_are_the_same_whatever_the_warm_up():
     rates = np.array(UNLIKE)
-    short = kernels.record_calls(KEY, rates, 8.0, 1.0, 100, 500)
-    long = kernels.record_calls(KEY, rates, 8.0, 1.0, 3000, 500)
+    short, long = (
+        kernels.record_calls(KEY, rates, False, 8.0, 1.0, EXPONENTIAL, warm_up, 500)
+        for warm_up in (100, 3000)
+    )
     np.testing.assert_allclose(np.diff(short[0][-500:]), np.diff(long[0][-500:]), rtol=1e-9)
     work_short, work_long = (r[4] * np.where(r[3] >= 0, rates[r[3]], 0.0) for r in (short, long))
     both = (short[3][-500:] >= 0) & (long[3][-500:] >= 0)

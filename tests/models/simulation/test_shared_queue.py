@@ -313,3 +313,81 @@ def test_a_failure_in_one_batch_adds_nothing():
     with pytest.raises(RuntimeError, match="no more rosters"):
         done.run(6)
     assert done.batches == 0
+
+
+def test_endless_patience_of_some_is_refused_where_they_alone_are_too_many():
+    """Of 10 calls 3 never give up: 4 agents serve those, 3 cannot."""
+    quantiles = np.array([*np.linspace(0, 1, 8), math.inf, math.inf, math.inf])
+    for agents in (3, 4):
+        done = simulation(
+            rosters=identical(1.0, agents),
+            agents=agents,
+            abandonment_rate=1.0,
+            patience_quantiles=quantiles,
+        )
+        if agents == 4:
+            done.run(2)
+            assert done.performance().abandonment_probability > 0.5
+        else:
+            with pytest.raises(Infeasible, match="rate 3, a roster can serve 3 "):
+                done.run(2)
+
+
+@pytest.mark.parametrize(
+    "quantiles", [[], [1.0], [0.0, math.nan], [1.0, 0.5], [-1.0, 1.0], [[0.0, 1.0], [0.0, 1.0]]]
+)
+def test_quantiles_that_are_none_are_refused(quantiles):
+    with pytest.raises(ScenarioError, match="patience_quantiles"):
+        simulation(patience_quantiles=np.array(quantiles))
+
+
+def test_exponential_patience_by_quantiles_is_exponential_patience():
+    """The same law by another draw: within four standard errors, which are below one percent of the value."""
+    steps = np.arange(20_001) / 20_000
+    quantiles = -np.log1p(-np.minimum(steps, 1 - 1e-5)) / 0.5
+    plain, tabled = (
+        simulation(abandonment_rate=0.5),
+        simulation(abandonment_rate=0.5, patience_quantiles=quantiles),
+    )
+    for one in (plain, tabled):
+        one.run(150)
+    for measure in ("wait_probability", "abandonment_probability", "mean_wait"):
+        error = math.hypot(*(one.performance().standard_errors[measure] for one in (plain, tabled)))
+        value = plain.performance().value(measure)
+        assert error < 0.01 * value
+        assert tabled.performance().value(measure) == pytest.approx(value, abs=4 * error + 1e-4 * value)
+
+
+def test_in_order_the_fastest_first_serve_more_calls_than_the_slowest_first():
+    """Against the exact law of two agents, by three states and the queue: four standard errors below one percent."""
+    fast, slow, lam, theta = 2.0, 0.5, 2.0, 1.0
+    waits = {}
+    for order in ((fast, slow), (slow, fast)):
+        done = simulation(
+            arrival_rate=lam,
+            rosters=lambda size, _, order=order: np.tile(order, (size, 1)),
+            agents=2,
+            abandonment_rate=theta,
+            in_order=True,
+        )
+        done.run(200)
+        # Nobody busy, the first alone, the second alone, both; the queue then falls like lam / (s + k theta).
+        first, second = order
+        rates = np.array(
+            [
+                [-lam, lam, 0, 0],
+                [first, -first - lam, 0, lam],
+                [second, 0, -second - lam, lam],
+                [0, second, first, -second - first],
+            ]
+        )
+        p = np.linalg.svd(rates.T)[2][-1]
+        p /= p[3]
+        queue = np.cumprod([lam / (first + second + k * theta) for k in range(1, 60)]).sum()
+        exact = (1 + queue) / (p.sum() + queue)
+        found = done.performance()
+        error = found.standard_errors["wait_probability"]
+        assert error < 0.01 * exact
+        assert found.wait_probability == pytest.approx(exact, abs=4 * error)
+        waits[order] = exact
+    assert waits[fast, slow] < waits[slow, fast]
