@@ -15,6 +15,7 @@ from staffing.models.errors import ScenarioError
 LONGEST_LABEL = 200
 LONGEST_SHOWN = 60
 MOST_NUMBERS = 100_000
+MOST_POINTS = 1000
 BAD_ONES_SHOWN = 3
 
 
@@ -112,6 +113,41 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Points:
+    """A field that holds a curve: pairs of numbers, the first up to `high`, the second a share."""
+
+    meaning: str
+    _: KW_ONLY
+    unit: str = ""
+    example: tuple[tuple[float, float], ...]
+    high: float
+
+    @property
+    def limits(self) -> str:
+        """In words, the curves taken."""
+        return f"a list of pairs, from 0 to {written(self.high)} and from 0 to 1"
+
+    def read(self, value: object) -> tuple[tuple[float, float], ...]:
+        """`value` as plain pairs of numbers; ScenarioError says which of them are wrong."""
+        items = _items(value)
+        if items is None or not 1 < len(items) <= MOST_POINTS:
+            example = [list(pair) for pair in self.example]
+            raise ScenarioError(f"must be {self.limits}, from 2 to {MOST_POINTS} of them, such as {example}")
+        first = Number(self.meaning, low=0, high=self.high)
+        second = Number(self.meaning, high=1, fraction=True)
+        pairs = []
+        for position, item in enumerate(items, 1):
+            pair = _items(item)
+            try:
+                if pair is None or len(pair) != 2:
+                    raise ScenarioError("must be a pair of numbers")
+                pairs.append((first.read(pair[0]), second.read(pair[1])))
+            except ScenarioError as error:
+                raise ScenarioError(f"point {position} is {shown(item, 30)}: {error}") from None
+        return tuple(pairs)
+
+
+@dataclass(frozen=True)
 class Label:
     """A field that holds one line of text."""
 
@@ -159,7 +195,7 @@ class Choice:
         raise ScenarioError(f"must be {self.limits}{hint}")
 
 
-Kind = Number | Numbers | Label | Choice
+Kind = Number | Numbers | Points | Label | Choice
 
 
 def about(kind: Kind, instead: str = "") -> dict[str, Kind | str]:

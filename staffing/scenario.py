@@ -3,6 +3,7 @@
 import functools
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -12,6 +13,7 @@ from staffing.field_kinds import Problem, described, read_fields, shown
 from staffing.models.arguments import count
 from staffing.models.errors import ScenarioError
 from staffing.observed_rates import implied_by
+from staffing.patience_fields import implied_by_curve
 from staffing.scenario_contradictions import contradictions
 from staffing.scenario_fields import ScenarioFields
 from staffing.scenario_warnings import doubts
@@ -58,7 +60,8 @@ class Scenario(ScenarioFields):
     the values were given or left at their defaults. None is the same as not given.
 
     Observed rates say how long calls take and how much agents differ: `mean_handle_seconds` is then 3600 / (mean
-    rate), `rate_cv` the rates' own coefficient of variation, and `rate_law` "observed".
+    rate), `rate_cv` the rates' own coefficient of variation, and `rate_law` "observed". A curve of patience says what
+    `mean_patience_seconds` is.
 
     Parameters
     ----------
@@ -210,13 +213,23 @@ def check_fields(given: Mapping[str, object]) -> tuple[dict[str, Any], dict[str,
     A copy of what is implied, such as `Scenario.to_dict` holds, does not count as given.
     """
     values, problems = read_fields(fields(Scenario), given)
-    implied = implied_by(values)
-    copies = {name for name, value in implied.items() if _is_same(given.get(name), value)}
+    implied, curve = implied_by(values), {}
+    try:
+        curve = implied_by_curve(values)
+    except ScenarioError as error:
+        for line in str(error).splitlines():
+            text = re.sub(r"points\[(\d+)\]", lambda found: f"point {int(found[1]) + 1}", line)
+            problems.append(Problem(("patience_curve",), f"patience_curve {text}"))
+    copies = {name for name, value in (implied | curve).items() if _is_same(given.get(name), value)}
     values = {name: value for name, value in values.items() if name not in copies}
     problems = [problem for problem in problems if not copies.intersection(problem.fields)]
     unusable = {name for problem in problems for name in problem.fields}
-    impossible = contradictions(values, implied)
-    return values, implied, problems + [each for each in impossible if not unusable.intersection(each.fields)]
+    impossible = contradictions(values, implied, curve)
+    return (
+        values,
+        implied | curve,
+        problems + [each for each in impossible if not unusable.intersection(each.fields)],
+    )
 
 
 def _is_same(one: object, other: float | str) -> bool:

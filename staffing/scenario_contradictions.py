@@ -5,24 +5,30 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from staffing.field_kinds import Problem, written
+from staffing.patience_fields import NEED_SCV
 
 LARGEST_LOAD = 1e6  # erlangs
 MOST_GIVEN = 10_000  # agents, as in `staffing.models.given_agents`
 LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
 
 
-def contradictions(given: Mapping[str, Any], implied: Mapping[str, Any]) -> Iterator[Problem]:
+def contradictions(
+    given: Mapping[str, Any], implied: Mapping[str, Any], by_curve: Mapping[str, Any]
+) -> Iterator[Problem]:
     """A problem for each set of values that are in order one by one and impossible together.
 
     Parameters
     ----------
     given : mapping
         Names and values of the fields given.
-    implied : mapping
-        Names and values of the fields that those determine.
+    implied, by_curve : mapping
+        Names and values of the fields that observed rates and a curve of patience determine.
     """
     yield from _load({**given, **implied}, rates_observed=bool(implied))
+    yield from _both(given, implied, "observed_rates_per_hour")
     yield from _rates(given, implied)
+    yield from _both(given, by_curve, "patience_curve")
+    yield from _patience(given, by_curve)
     yield from _roster(given)
     yield from _promises(given)
 
@@ -38,14 +44,58 @@ def _load(values: Mapping[str, Any], *, rates_observed: bool) -> Iterator[Proble
         )
 
 
-def _rates(given: Mapping[str, Any], implied: Mapping[str, Any]) -> Iterator[Problem]:
+def _both(given: Mapping[str, Any], implied: Mapping[str, Any], source: str) -> Iterator[Problem]:
+    verb = "make" if source.startswith("observed") else "makes"
     for name, value in implied.items():
         if name in given:
             yield Problem(
-                (name, "observed_rates_per_hour"),
-                f"{name} = {_shown(given[name])} cannot go with observed_rates_per_hour, which make it "
-                f"{_shown(value)}; leave out one of the two (None takes it back)",
+                (name, source),
+                f"{name} = {_shown(given[name])} cannot go with {source}, which {verb} it {_shown(value)}; leave "
+                "out one of the two (None takes it back)",
             )
+
+
+def _patience(given: Mapping[str, Any], by_curve: Mapping[str, Any]) -> Iterator[Problem]:
+    law, scv = given.get("patience_law", "exponential"), given.get("patience_scv")
+    mean = given.get("mean_patience_seconds")
+    if law == "curve" and not by_curve:
+        yield Problem(
+            ("patience_law", "patience_curve"),
+            "patience_law = 'curve' needs patience_curve, a list of (seconds, share of callers who still wait); "
+            "give it, or another law",
+        )
+    elif by_curve and scv is not None:
+        yield Problem(
+            ("patience_scv", "patience_curve"),
+            f"patience_scv = {written(scv)} cannot go with patience_curve; leave out one of the two",
+        )
+    elif law in NEED_SCV and scv is None:
+        yield Problem(
+            ("patience_law", "patience_scv"),
+            f"patience_law = '{law}' needs patience_scv, the variance of patience over the square of its mean; "
+            "give it, or patience_law = 'exponential'",
+        )
+    elif law not in NEED_SCV and scv is not None and not by_curve:
+        yield Problem(
+            ("patience_scv", "patience_law"),
+            f"patience_scv = {written(scv)} cannot go with patience_law = '{law}', which has one of its own; leave it "
+            f"out, or give a patience_law of {', '.join(NEED_SCV[:-1])} or {NEED_SCV[-1]}",
+        )
+    elif law == "hyperexponential" and scv is not None and scv <= 1:
+        yield Problem(
+            ("patience_scv", "patience_law"),
+            f"patience_scv = {written(scv)} must be above 1 with patience_law = 'hyperexponential'; for less give "
+            "patience_law = 'gamma'",
+        )
+    if mean in (0, math.inf) and law not in ("exponential", "curve"):
+        yield Problem(
+            ("mean_patience_seconds", "patience_law"),
+            f"mean_patience_seconds = {written(mean)} cannot go with patience_law = '{law}': all callers are alike "
+            "then; leave out patience_law",
+        )
+
+
+def _rates(given: Mapping[str, Any], implied: Mapping[str, Any]) -> Iterator[Problem]:
     law, cv = given.get("rate_law"), given.get("rate_cv", 0)
     if law == "observed" and not implied:
         yield Problem(

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from staffing.field_kinds import Choice, Label, Number, Numbers, about
+from staffing.field_kinds import Choice, Label, Number, Numbers, Points, about
 
 MOST_AGENTS = 2_000_000
 SHORTEST, LONGEST = 0.001, 1e6  # seconds
@@ -44,8 +44,47 @@ class ScenarioFields:
                 low=SHORTEST,
                 high=LONGEST,
                 besides={0: "callers who find nobody free are lost", math.inf: "callers never give up"},
-            )
+            ),
+            instead="patience_curve",
         )
+    )
+    patience_law: str = field(
+        default="exponential",
+        metadata=about(
+            Choice(
+                "law of patience; deterministic: all wait equally long",
+                words=(
+                    "exponential",
+                    "deterministic",
+                    "gamma",
+                    "hyperexponential",
+                    "lognormal",
+                    "weibull",
+                    "curve",
+                ),
+            )
+        ),
+    )
+    patience_scv: float | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "variance of patience / its mean squared; needed by gamma, hyperexponential, lognormal and weibull",
+                example=2,
+                low=1e-6,
+                high=1e4,
+            )
+        ),
+    )
+    patience_curve: Sequence[tuple[float, float]] | None = field(
+        default=None,
+        metadata=about(
+            Points(
+                "patience from data, instead of the three above: (seconds, share still waiting)",
+                example=((0, 1), (30, 0.9), (120, 0.5), (600, 0.05)),
+                high=LONGEST,
+            )
+        ),
     )
     rate_cv: float = field(
         default=0.2,
@@ -84,6 +123,15 @@ class ScenarioFields:
             Choice(
                 "drawn: every roster is a fresh draw; fixed: the observed rates are the agents, in this order",
                 words=("drawn", "fixed"),
+            )
+        ),
+    )
+    routing: str = field(
+        default="longest-idle",
+        metadata=about(
+            Choice(
+                "which idle agent gets a call",
+                words=("longest-idle", "random", "fastest-first", "slowest-first", "least-occupied"),
             )
         ),
     )

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from staffing.field_kinds import Label, Number, Numbers, Problem, kind_of, shown, text_hint
+from staffing.field_kinds import Label, Number, Numbers, Points, Problem, kind_of, shown, text_hint
 from staffing.models.errors import ScenarioError
 from staffing.scenario import Scenario, check_fields
 from staffing.scenario_fields import FIELDS
@@ -121,7 +121,7 @@ def _row_hint(row: str) -> str:
     name, sign, value = assignment[1], assignment[2], assignment[3].strip()
     if sign == ":":
         return "; write = for the colon"
-    if name in FIELDS and isinstance(kind_of(FIELDS[name]), Numbers):
+    if name in FIELDS and isinstance(kind_of(FIELDS[name]), Numbers | Points):
         return "; write a list of numbers like [18.5, 21], with decimal points"
     if re.match(r"[^\W\d]", value):
         return "; put text in double quotes"
@@ -181,7 +181,7 @@ def _value(name: str, text: str) -> object:
     except (ValueError, RecursionError):
         parsed = {}
     value = parsed["value"] if parsed.keys() == {"value"} else text
-    if isinstance(kind, Numbers):
+    if isinstance(kind, Numbers | Points):
         return value
     if isinstance(kind, Number):
         return _float(value) if isinstance(value, str) and value == text else value

@@ -273,10 +273,14 @@ def test_the_template_knows_every_field_in_order():
 @pytest.mark.parametrize("field", FIELDS)
 def test_each_example_of_the_template_is_good(read, field):
     text = re.sub(rf"^# ({field} = )", r"\1", scenario_template(), flags=re.MULTILINE)
-    if field == "observed_rates_per_hour":
+    instead = {"observed_rates_per_hour": "mean_handle_seconds", "patience_curve": "mean_patience_seconds"}
+    if field in instead:
         lines = problems(read, text)
-        assert len(lines) == 1  # that the mean handle time is given too
-        text = re.sub("^mean_handle_seconds", "# mean_handle_seconds", text, flags=re.MULTILINE)
+        assert len(lines) == 1  # that the mean is given too
+        text = re.sub(f"^{instead[field]}", f"# {instead[field]}", text, flags=re.MULTILINE)
+    if field == "patience_scv":
+        assert "cannot go with patience_law = 'exponential'" in problems(read, text)[0]
+        text = re.sub("^# patience_law = .*", 'patience_law = "gamma"', text, flags=re.MULTILINE)
     centre = read(text)
     assert field in centre.given()
     assert all("say little" in line for line in centre.warnings())  # of three rates

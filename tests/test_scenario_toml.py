@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from staffing.field_kinds import Choice, Label, Number, Numbers, kind_of
+from staffing.field_kinds import Choice, Label, Number, Numbers, Points, kind_of
 from staffing.models.errors import StaffingError
 from staffing.scenario import Scenario, check_fields
 from staffing.scenario_fields import FIELDS
@@ -26,6 +26,14 @@ def label(longest):
     return st.lists(letters | marks, max_size=longest // 6).map("".join)
 
 
+def curve(steps):
+    """A curve of patience from lengths of its stretches and shares of those who outlast each."""
+    points = [(0.0, 1.0)]
+    for length, share in steps:
+        points.append((points[-1][0] + length, points[-1][1] * 0.99 * share))
+    return points
+
+
 def values(kind):
     if isinstance(kind, Label):
         return label(200)
@@ -33,6 +41,9 @@ def values(kind):
         return st.sampled_from(kind.words)
     if isinstance(kind, Numbers):
         return st.lists(st.floats(kind.low, kind.high), min_size=1, max_size=20)
+    if isinstance(kind, Points):
+        pairs = st.tuples(st.floats(0.1, 100), st.floats(0.1, 1))
+        return st.lists(pairs, min_size=1, max_size=5).map(curve)
     assert isinstance(kind, Number)
     within = st.floats(kind.low, kind.high)
     if kind.whole:
@@ -50,9 +61,15 @@ def scenarios(draw):
         for name, item in FIELDS.items()
         if item.default is MISSING or draw(st.booleans())
     }
-    for problem in check_fields(given)[-1]:
-        given.pop(problem.fields[0], None)
-    return Scenario(**({"calls_per_hour": 1} | given))
+    for _ in range(20):
+        if not (problems := check_fields(given)[-1]):
+            break
+        for name in problems[0].fields:
+            if name in given:
+                del given[name]
+            elif name in ORDINARY:
+                given[name] = ORDINARY[name]
+    return Scenario(**given)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
