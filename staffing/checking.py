@@ -11,7 +11,7 @@ from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.neighbour_costs import NeighbourCost, settle
 from staffing.progress import progress_bar
 from staffing.scenario import Scenario
-from staffing.simulating import simulation_of
+from staffing.simulating import SIMULATED, simulation_of
 from staffing.unseen import Unseen
 
 
@@ -46,6 +46,8 @@ def check_level(
     most_batches : int, optional
         A limit that does not depend on the machine's speed; the first look is made in any case.
     """
+    if levels.model.rule not in SIMULATED:
+        return _not_simulated(levels.scenario, seed)
     most = levels.model.most
     tested = [
         levels.level(n) for n in (agents - 1, agents, agents + 1) if n >= 0 and (most is None or n <= most)
@@ -91,9 +93,9 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
     agents = "the agents given" if scenario.roster == "fixed" else f"rates drawn afresh ({scenario.rate_law})"
     return (
         "Poisson calls",
-        "exponential service and patience" if scenario.mean_patience_seconds > 0 else "exponential service",
+        _laws(scenario),
         agents if scenario.rate_cv > 0 else "agents alike",
-        "longest idle agent first",
+        _routing(scenario),
         "steady state",
     )
 
@@ -183,16 +185,50 @@ def _row(
     )
 
 
+def _laws(scenario: Scenario) -> str:
+    if scenario.mean_patience_seconds == 0:
+        return "exponential service"
+    if scenario.patience_law == "exponential":
+        return "exponential service and patience"
+    patience = "by its curve" if scenario.patience_law == "curve" else scenario.patience_law
+    return f"exponential service, patience {patience}"
+
+
+def _routing(scenario: Scenario) -> str:
+    return {
+        "fastest-first": "fastest idle agent first",
+        "slowest-first": "slowest idle agent first",
+        "random": "longest idle agent first (random has the same law)",
+    }.get(scenario.routing, "longest idle agent first")
+
+
+def _not_simulated(scenario: Scenario, seed: int) -> Check:
+    return _nothing_run(
+        scenario,
+        seed,
+        f"routing = {scenario.routing}: the simulation routes calls by {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]} "
+        "only",
+    )
+
+
 def _unsettled(scenario: Scenario, agents: int, seed: int) -> Check:
     cause = (
         f"rate_cv = {scenario.rate_cv:g} leaves some rosters below the load"
         if scenario.rate_cv > 0 and scenario.roster == "drawn"
         else f"{agents} agents are below the load of {scenario.offered_load:.4g} erlangs"
     )
+    return _nothing_run(
+        scenario,
+        seed,
+        f"mean_patience_seconds = inf: callers never give up, and {cause}, so queues grow without end and "
+        "no simulation settles",
+    )
+
+
+def _nothing_run(scenario: Scenario, seed: int, reason: str) -> Check:
     return Check(
         verdict="inconclusive",
-        reason=f"mean_patience_seconds = inf: callers never give up, and {cause}, so queues grow without end and "
-        "no simulation settles",
+        reason=reason,
         rows=(),
         neighbours=(),
         assumes=assumptions(scenario),

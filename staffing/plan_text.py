@@ -74,7 +74,10 @@ def _why_nobody(plan: StaffingPlan) -> str:
 
 def _scenario(scenario: Scenario) -> str:
     patience = scenario.mean_patience_seconds
-    callers = "callers never give up" if math.isinf(patience) else f"patience {patience:g} s"
+    callers = "callers never give up" if math.isinf(patience) else f"patience {patience:.6g} s"
+    if scenario.patience_law != "exponential":
+        callers += f" ({scenario.patience_law}"
+        callers += f", SCV {scenario.patience_scv:g})" if scenario.patience_scv is not None else ")"
     return (
         f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:.6g} s = "
         f"{scenario.offered_load:.4g} erlangs; {callers}; {_agents(scenario)}"
@@ -82,15 +85,18 @@ def _scenario(scenario: Scenario) -> str:
 
 
 def _agents(scenario: Scenario) -> str:
+    routing = "" if scenario.routing == "longest-idle" else f"; {scenario.routing}"
     if scenario.observed_rates_per_hour is not None:
         observed = len(scenario.observed_rates_per_hour)
         if scenario.roster == "fixed":
-            return f"the agents are those given, {observed} at most"
-        return f"agents like the {observed} observed, whose rates differ by CV {scenario.rate_cv:.3g}"
+            return f"the agents are those given, {observed} at most{routing}"
+        return (
+            f"agents like the {observed} observed, whose rates differ by CV {scenario.rate_cv:.3g}{routing}"
+        )
     if scenario.rate_cv == 0:
         return "agents alike"
     law = "" if scenario.rate_law == "gamma" else f" ({scenario.rate_law})"
-    return f"agents' rates differ by CV {scenario.rate_cv:g}{law}"
+    return f"agents' rates differ by CV {scenario.rate_cv:g}{law}{routing}"
 
 
 def _measures(level: Level, *, fixed: bool) -> list[str]:

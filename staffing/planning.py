@@ -209,14 +209,19 @@ def simulate_staffing(
     from staffing.models.arguments import count
     from staffing.progress import progress_bar
     from staffing.question import agents_of
-    from staffing.simulating import cores, simulation_of
+    from staffing.simulating import SIMULATED, cores, simulation_of
 
     question, n = _scenario(scenario, fields), _agents(agents)
     if question.calls_per_hour == 0:
         raise ScenarioError("calls_per_hour = 0: there is nothing to simulate")
     if count("rosters", rosters) < 128:
         raise ScenarioError(f"rosters: {rosters} must be at least 128, to tell how uncertain the results are")
-    run = simulation_of(agents_of(question), n, around=n, seed=count("seed", seed))
+    model = agents_of(question)
+    if model.rule not in SIMULATED:
+        raise ScenarioError(
+            f"routing = {question.routing} cannot be simulated; give {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]}"
+        )
+    run = simulation_of(model, n, around=n, seed=count("seed", seed))
     batches = -(-rosters // run.rosters_per_batch)
     with progress_bar(progress, "simulation", batches * run.rosters_per_batch, "rosters") as advance:
         run.run(batches, cores(), advance)

@@ -17,11 +17,13 @@ from staffing.models.rate_laws import (
     TwoPointRates,
     UniformRates,
 )
+from staffing.models.routing import without_closure
 from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, MOST_ROSTERS, SampledAgents
 from staffing.models.shared_queue import Callers
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
 from staffing.optimize.promises import Promise
+from staffing.patience_fields import patience_of
 from staffing.progress import progress_bar
 from staffing.scenario import Scenario
 
@@ -45,8 +47,8 @@ class Averaging:
     Parameters
     ----------
     method : {"auto", "closure", "rosters"}
-        The gamma closure, given the capacity of a roster; or the exact law of many rosters; "auto" takes the closure
-        where its stated error is small.
+        The gamma closure, given the capacity of a roster; or the law of many rosters, one by one; "auto" takes the
+        closure where its stated error is small. Fastest- and slowest-first routing have no closure.
     rosters : int
         How many rosters, 100 to 100,000, if it is by them.
     seed : int
@@ -78,7 +80,10 @@ class Averaging:
 
 def callers_of(scenario: Scenario) -> Callers:
     """What is offered to the agents, per second."""
-    return Callers(scenario.arrival_rate, scenario.abandonment_rate, scenario.service_level_seconds, "second")
+    lam, patience = scenario.arrival_rate, patience_of(scenario)
+    if patience is None:
+        return Callers(lam, scenario.abandonment_rate, scenario.service_level_seconds, "second")
+    return Callers(lam, threshold=scenario.service_level_seconds, time_unit="second", patience=patience)
 
 
 def law_of(scenario: Scenario) -> RateLaw:
@@ -93,21 +98,29 @@ def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
     averaging = averaging or Averaging()
     callers = callers_of(scenario)
     if scenario.roster == "fixed" and scenario.observed_rates_per_hour is not None:
-        return GivenAgents(callers, _per_second(scenario.observed_rates_per_hour))
+        return GivenAgents(callers, _per_second(scenario.observed_rates_per_hour), routing=scenario.routing)
     law = law_of(scenario)
-    by_rosters = averaging.method == "rosters" or (
-        averaging.method == "auto"
-        and scenario.offered_load <= MOST_EXACT / 2
-        and wait_probability_error(law, max(round(scenario.offered_load), 1)) > LARGEST_ERROR
-    )
-    if law.alike or not by_rosters:
+    if law.alike:
+        # Whoever gets the call is like any other.
         return DrawnAgents(callers, law)
+    by_rosters = (
+        averaging.method == "rosters"
+        or without_closure(scenario.routing)
+        or (
+            averaging.method == "auto"
+            and scenario.offered_load <= MOST_EXACT / 2
+            and wait_probability_error(law, max(round(scenario.offered_load), 1)) > LARGEST_ERROR
+        )
+    )
+    if not by_rosters:
+        return DrawnAgents(callers, law, routing=scenario.routing)
     return SampledAgents(
         callers,
         law,
         rosters=averaging.rosters,
         seed=averaging.seed,
         workers=averaging.workers,
+        routing=scenario.routing,
         bar=lambda total: progress_bar(averaging.progress, "averaging", total, "rosters"),
     )
 
@@ -144,10 +157,16 @@ def search_of(scenario: Scenario, model: Agents) -> LevelSearch:
         promises=promises_of(scenario),
         offered_load=scenario.offered_load,
         lowest=scenario.min_agents,
-        highest=scenario.max_agents,
-        given=model.most,
+        highest=scenario.max_agents
+        if isinstance(model, GivenAgents)
+        else _least(scenario.max_agents, model.most),
+        given=model.most if isinstance(model, GivenAgents) else None,
         uneven=LEVELS_EACH_SIDE if isinstance(model, SampledAgents) else 0,
     )
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _per_second(rates_per_hour: Sequence[float]) -> tuple[float, ...]:

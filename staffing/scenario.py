@@ -108,13 +108,18 @@ class Scenario(ScenarioFields):
         return {name: value for name, value in self.to_dict().items() if name in self.__dict__["_given"]}
 
     def alike(self) -> Self:
-        """The same centre if its agents were identical, each with the mean rate: what Erlang's models assume."""
+        """The same centre as Erlang's models take it: identical agents, exponential patience, with the same means."""
         return self.replace(
             mean_handle_seconds=self.mean_handle_seconds,
             rate_cv=0,
             rate_law=None,
             observed_rates_per_hour=None,
             roster=None,
+            routing=None,
+            mean_patience_seconds=self.mean_patience_seconds,
+            patience_law=None,
+            patience_scv=None,
+            patience_curve=None,
         )
 
     def to_dict(self) -> dict[str, Any]:

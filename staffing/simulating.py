@@ -7,10 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from staffing.models.agents import Agents
+from staffing.models.patience import PatienceLaw
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.models.simulation.warm_up import warm_up_calls
 
 _CALLS_PER_BATCH = 100_000
+_STEPS = 2**16
+_ORDERS = {"slowest-first": 1, "fastest-first": -1}
+SIMULATED = ("longest-idle", "random", *_ORDERS)
+"""Routing rules that the simulation can follow; random has the law of longest-idle, and is simulated as that."""
 _AGENTS_PER_BATCH = 1_000_000
 """Rates drawn at a time, above one roster's: while they are, for 30 ms or so, a thread does not stop."""
 
@@ -27,9 +32,11 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
     their costs can be compared pair by pair.
     """
     callers, draw = model.callers, model.rosters(around)
+    order = _ORDERS.get(str(model.rule))
 
     def rosters(size: int, generator: np.random.Generator) -> NDArray[np.float64]:
-        return draw(size, generator)[:, :agents]
+        rates = draw(size, generator)[:, :agents]
+        return rates if order is None else np.sort(rates, axis=1)[:, ::order]
 
     typical = np.full(around, model.mean_rate)
     warm_up = int(warm_up_calls(typical, callers.arrival_rate, callers.abandonment_rate))
@@ -39,12 +46,21 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
         rosters=rosters,
         agents=agents,
         abandonment_rate=callers.abandonment_rate,
+        patience_quantiles=None if callers.patience is None else _quantiles(callers.patience),
+        in_order=order is not None,
         threshold=callers.threshold,
         seed=seed,
         time_unit=callers.time_unit,
         rosters_per_batch=size,
         calls_per_roster=stretch * warm_up,
     )
+
+
+def _quantiles(patience: PatienceLaw) -> NDArray[np.float64]:
+    """Patience at even steps of the share who have given up; the last stands for the most patient step of callers."""
+    shares = 1 - np.arange(_STEPS + 1) / _STEPS
+    shares[-1] = 0.5 / _STEPS
+    return np.maximum.accumulate(patience.time_at(shares))
 
 
 def _batch(warm_up: int, agents: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from staffing.models.performance import Performance, Spread, Values
+from staffing.models.routing import Rule
 from staffing.models.shared_queue import Callers
 
 
@@ -32,6 +33,11 @@ class Agents(Protocol):
     @property
     def mean_rate(self) -> float:
         """Mean rate of an agent."""
+        ...
+
+    @property
+    def rule(self) -> Rule:
+        """Which idle agent gets a call."""
         ...
 
     @property

@@ -17,7 +17,7 @@ from staffing.models.errors import ScenarioError
 from staffing.models.patient_queue import reach_without_excess
 from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
 from staffing.models.rate_laws import RateLaw
-from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of, without_closure
+from staffing.models.routing import EXACT_ROUTINGS, Routing, Rule, rule_of, without_closure
 from staffing.models.routing_error import with_routing_error
 from staffing.models.score_nodes import FARTHEST, score_nodes
 from staffing.models.shared_queue import (
@@ -88,6 +88,11 @@ class DrawnAgents:
     def c2(self) -> float:
         """The squared CV of rates that the idle states see, given the capacity."""
         return self.law.cv**2 if self.routing in EXACT_ROUTINGS else 0.0
+
+    @property
+    def rule(self) -> Rule:
+        """Which idle agent gets a call."""
+        return rule_of(self.routing)
 
     @property
     def mean_rate(self) -> float:
