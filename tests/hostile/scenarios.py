@@ -28,7 +28,7 @@ def fields_of(random: Random) -> dict[str, object]:
     """Fields of one scenario.
 
     Loads from 0.001 to 100,000 erlangs and none; every law of rates, at CVs from 0 to the most it allows; patience from
-    1 s to 1e6 s, 0 and infinite; prices over six decades and 0; each promise on or off, each definition, thresholds
+    1 s to 1e6 s, 0 and infinite, of any law; every rule of routing; prices over six decades and 0; each promise on or off, each definition, thresholds
     from 0 on; limits on agents near the load and far from it. Some contradict themselves and must be refused.
     """
     load = _decades(random, -3, 5)
@@ -37,6 +37,8 @@ def fields_of(random: Random) -> dict[str, object]:
     fields: dict[str, object] = {
         "calls_per_hour": 3600 * load / handle if random.random() > 0.02 else 0.0,
         "mean_patience_seconds": patience,
+        **_patience(random),
+        **_routing(random, load),
         **_agents(random, load, handle),
         **_costs(random),
         **_promises(random, patience),
@@ -88,6 +90,29 @@ def _agents(random: Random, load: float, handle: float) -> dict[str, object]:
         cv = random.choice([most, most, most, 1.0])  # which not every law takes
     fields = {"mean_handle_seconds": handle, "rate_law": law}
     return fields if random.random() < 0.1 else {**fields, "rate_cv": cv}
+
+
+def _patience(random: Random) -> dict[str, object]:
+    """Rarely any law but the exponential: its plans take a second."""
+    if random.random() > 0.02:
+        return {}
+    law = random.choice(["deterministic", "gamma", "hyperexponential", "lognormal", "weibull", "curve"])
+    if law == "curve":
+        points = [(0.0, 1.0)]
+        for _ in range(random.randint(1, 5)):
+            time, share = points[-1]
+            points.append((time + _decades(random, -1, 3), share * random.uniform(0, 0.99)))
+        return {"patience_curve": points, "mean_patience_seconds": None}
+    scv = {} if law == "deterministic" else {"patience_scv": _decades(random, -3, 2)}
+    return {"patience_law": law, **scv}
+
+
+def _routing(random: Random, load: float) -> dict[str, object]:
+    """Rules of priority at small loads only, where they do not take long."""
+    if random.random() > 0.1:
+        return {}
+    rules = ["random", "least-occupied", *(["fastest-first", "slowest-first"] if load < 10 else [])]
+    return {"routing": random.choice(rules)}
 
 
 def _scattered(random: Random, scatter: float) -> float:
