@@ -125,6 +125,11 @@ def _reason(row: CheckRow) -> str:
     said = f"{row.measure} at {row.agents} agents: model {row.model:.5g}, simulated {row.simulated:.5g}"
     if row.verdict == "disagrees":
         return f"{said} +- {row.half_width:.2g}, more than {row.margin:.2g} apart"
+    if row.difference + row.half_width <= row.margin:
+        return (
+            f"{said}, but the formula itself is only known to {row.margin:.2g}, too little for agreement to mean "
+            "anything; with up to 2000 agents try method = rosters"
+        )
     if row.half_width < row.difference - row.margin:
         return f"{said}, but what decides is too rare, or settles too slowly, for a simulation to go by"
     if row.half_width > 100 * row.margin:

@@ -171,6 +171,9 @@ def _row(
     value, standard_error = simulated.value(measure), simulated.standard_errors[measure]
     half_width = z * standard_error if z < math.inf else math.inf
     verdict = verdict_of(abs(model - value), half_width, margin)
+    # An error so large that nothing could disagree is no agreement.
+    if verdict == "agrees" and isinstance(stated, float) and stated > _loose(measure, model):
+        verdict = "inconclusive"
     return CheckRow(
         agents=level.agents,
         measure=measure,
@@ -183,6 +186,11 @@ def _row(
         if verdict == "disagrees" and (mute or hidden > max(margin, half_width))
         else verdict,
     )
+
+
+def _loose(measure: str, model: float) -> float:
+    """A stated error beyond this says nothing of a measure: a tenth of a share, half of a wait."""
+    return max(0.5 * model, LEAST_MARGINS[measure]) if measure == "mean_wait" else 0.1
 
 
 def _laws(scenario: Scenario) -> str:

@@ -47,10 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"the output cannot be written: {error.strerror or error}", BAD_INPUT)
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"staffing {version('staffing')}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="staffing", description="How many agents a call centre needs when agents are not alike."
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     init = commands.add_parser("init", help="write a commented scenario to start from")
@@ -103,8 +112,7 @@ def _averaging_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rosters",
-        type=int,
-        default=1000,
+        default="1000",
         metavar="N",
         help="rosters to average over, if it is by them (default 1000)",
     )
@@ -135,7 +143,7 @@ def _optimize(options: argparse.Namespace) -> int:
         check=not options.no_check,
         check_seconds=options.check_seconds,
         method=options.method,
-        rosters=options.rosters,
+        rosters=_whole(options.rosters, "rosters"),
         progress=options.progress,
     )
     if options.csv is not None:
@@ -161,7 +169,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         agents=agents,
         seed=options.seed,
         method=options.method,
-        rosters=options.rosters,
+        rosters=_whole(options.rosters, "rosters"),
         progress=options.progress,
     )
     if options.csv is not None:
@@ -172,15 +180,15 @@ def _evaluate(options: argparse.Namespace) -> int:
     return AGREES
 
 
-def _whole(text: str) -> int:
+def _whole(text: str, name: str = "--agents") -> int:
     from staffing.models.arguments import count
 
     try:
-        return count("--agents", float(text))
+        return count(name, float(text))
     except ValueError as error:
         if isinstance(error, ScenarioError):
             raise
-        raise ScenarioError(f"--agents: {text!r} must be a whole number") from None
+        raise ScenarioError(f"{name}: {text!r} must be a whole number") from None
 
 
 def _abandon_output() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from staffing.curve_text import curve_text
+from staffing.curve_text import curve_text, largest_error, method_text
 from staffing.level import Level
 from staffing.scenario import Scenario
 
@@ -68,4 +68,7 @@ class Curve(Sequence[Level]):
         return f"Curve({[level.agents for level in self.levels]} agents)"
 
     def __str__(self) -> str:
-        return curve_text(self.levels, definition=self.scenario.service_level_definition)
+        text = curve_text(self.levels, definition=self.scenario.service_level_definition)
+        # Of the levels the one that is known least well.
+        worst = max(self.levels, key=lambda level: largest_error(level.performance), default=None)
+        return f"{text}\n  {method_text(worst.performance)}" if worst else text

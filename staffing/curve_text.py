@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from staffing.level import Level
+from staffing.models.performance import Performance
 from staffing.wording import duration, money, percent
+
+_SHARES = ("wait_probability", "service_level_offered", "abandonment_probability")
 
 
 def curve_text(
@@ -35,3 +38,19 @@ def curve_text(
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     marks = ["", *("  <" if level.agents == recommended else "" for level in levels)]
     return "\n".join(f"  {line}{mark}" for line, mark in zip(lines, marks, strict=True))
+
+
+def largest_error(performance: Performance) -> float:
+    """The largest stated error of the shares of calls."""
+    stated = (performance.method_error[measure] for measure in _SHARES)
+    return max((error for error in stated if isinstance(error, float)), default=0.0)
+
+
+def method_text(performance: Performance) -> str:
+    """How the figures were found, and how far they can be wrong."""
+    stated, wait = performance.method_error, performance.method_error["mean_wait"]
+    if all(stated[measure] == "exact" for measure in _SHARES):
+        return f"{performance.method}, exact"
+    share = largest_error(performance)
+    text = f"{performance.method}; percentages within {max(100 * share, 1e-4):.2g} points"
+    return text + (f", mean wait within {wait:.2g} s" if isinstance(wait, float) else "")

@@ -43,6 +43,6 @@ class Level:
         return all(self.promises.values())
 
     def __str__(self) -> str:
-        from staffing.curve_text import curve_text
+        from staffing.curve_text import curve_text, method_text
 
-        return curve_text((self,))
+        return f"{curve_text((self,))}\n  {method_text(self.performance)}"

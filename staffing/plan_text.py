@@ -5,9 +5,8 @@ import textwrap
 
 from staffing.check import Check, Neighbour
 from staffing.classic import ClassicAnswer
-from staffing.curve_text import curve_text
+from staffing.curve_text import curve_text, method_text
 from staffing.level import Level
-from staffing.models.performance import Performance
 from staffing.plan import StaffingPlan
 from staffing.scenario import Scenario
 from staffing.wording import WIDTH, duration, heads, money, paragraph, percent
@@ -33,7 +32,7 @@ def plan_text(plan: StaffingPlan) -> str:
     lines += paragraph("regime", _regime(plan))
     for answer in (plan.classic.erlang_c, plan.classic.erlang_a):
         lines += paragraph(answer.model, _classic(answer, plan))
-    lines += paragraph("method", _method(level.performance))
+    lines += paragraph("method", method_text(level.performance))
     lines += paragraph("check", _check(plan.check, scenario))
     around = [level for level in plan.curve if abs(level.agents - plan.agents) <= _SHOWN_EACH_SIDE]
     lines += [
@@ -193,17 +192,6 @@ def _regime(plan: StaffingPlan) -> str:
         chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
         text += f"; over rosters {chances}"
     return text
-
-
-def _method(performance: Performance) -> str:
-    stated = performance.method_error
-    shares = [stated[m] for m in ("wait_probability", "service_level_offered", "abandonment_probability")]
-    wait = stated["mean_wait"]
-    if set(shares) == {"exact"}:
-        return f"{performance.method}, exact"
-    share = max(error for error in shares if isinstance(error, float))
-    text = f"{performance.method}; percentages within {max(100 * share, 1e-4):.2g} points"
-    return text + (f", mean wait within {wait:.2g} s" if isinstance(wait, float) else "")
 
 
 def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:

@@ -221,6 +221,8 @@ def simulate_staffing(
         raise ScenarioError(
             f"routing = {question.routing} cannot be simulated; give {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]}"
         )
+    if model.most is not None and n > model.most:
+        model.values(n)  # which says so
     run = simulation_of(model, n, around=n, seed=count("seed", seed))
     batches = -(-rosters // run.rosters_per_batch)
     with progress_bar(progress, "simulation", batches * run.rosters_per_batch, "rosters") as advance:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from staffing.field_kinds import nearest
 from staffing.models.agents import Agents
 from staffing.models.arguments import count
 from staffing.models.closure_error import wait_probability_error
@@ -72,9 +73,11 @@ class Averaging:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ScenarioError(f"method: {self.method!r} is not known; known are {', '.join(METHODS)}")
-        count("seed", self.seed)
-        if not FEWEST_ROSTERS <= count("rosters", self.rosters) <= MOST_ROSTERS:
+            hint = nearest(str(self.method), METHODS)
+            raise ScenarioError(f"method: {self.method!r} is not known; known are {', '.join(METHODS)}{hint}")
+        object.__setattr__(self, "seed", count("seed", self.seed))
+        object.__setattr__(self, "rosters", count("rosters", self.rosters))
+        if not FEWEST_ROSTERS <= self.rosters <= MOST_ROSTERS:
             raise ScenarioError(f"rosters: {self.rosters} must be from {FEWEST_ROSTERS} to {MOST_ROSTERS}")
 
 
@@ -108,7 +111,7 @@ def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
         or without_closure(scenario.routing)
         or (
             averaging.method == "auto"
-            and scenario.offered_load <= MOST_EXACT / 2
+            and scenario.offered_load <= 0.8 * MOST_EXACT
             and wait_probability_error(law, max(round(scenario.offered_load), 1)) > LARGEST_ERROR
         )
     )

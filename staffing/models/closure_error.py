@@ -13,7 +13,12 @@ def wait_probability_error(law: RateLaw, agents: int) -> float:
 
 
 def closure_error(
-    law: RateLaw, agents: int, values: Mapping[str, float], *, given_capacity: bool = True
+    law: RateLaw,
+    agents: int,
+    values: Mapping[str, float],
+    *,
+    given_capacity: bool = True,
+    patience: float = 0.0,
 ) -> dict[str, MethodError]:
     """Bounds per measure: those of the closure given the capacity, and those of taking the capacity for gamma.
 
@@ -21,14 +26,14 @@ def closure_error(
     1, uniform and two-point rates up to .55 and .8. Given the capacity, the closure errs in P(wait) alone: the wait of
     those who wait is exact. A capacity that is not gamma differs from it in the third moment, by the skewness of the
     rates beyond 2 cv, and in those that follow. Without `given_capacity`, they are those of the
-    capacity's law alone.
+    capacity's law alone. Callers have a mean `patience`: what is lost too few or too many of them waits so long.
     """
     within = _within(law) if given_capacity else 0.0
     gamma = isinstance(law, GammaRates)
     if gamma and agents == 1:
         return dict.fromkeys(MEASURES, "exact")
-    waits = bound = 0.05 * within + _of_capacity(law, agents)
-    lost = 0.03 * within + 0.25 * _skew(law, agents) + _tails(law, agents)
+    waits = bound = min(0.05 * within + _of_capacity(law, agents), 1.0)
+    lost = min(0.03 * within + 0.25 * _skew(law, agents) + _tails(law, agents), 1.0)
     if gamma:
         # What hardly ever happens is not known that exactly where the capacity's law itself is approximate.
         waits, lost = min(waits, values["wait_probability"]), min(lost, values["abandonment_probability"])
@@ -38,13 +43,18 @@ def closure_error(
     for measure in ("mean_wait", "mean_wait_answered", "mean_queue"):
         # Per caller who waits first, which is finite however rarely one does.
         per_wait = values[measure] / values["wait_probability"] if values["wait_probability"] > 0 else 0.0
-        error[measure] = 2.5 * waits * per_wait if math.isfinite(values[measure]) else "exact"
+        lasting = 0.0 if gamma or not patience < math.inf else lost * patience
+        if measure == "mean_queue":
+            lasting *= values["throughput"] / max(1.0 - values["abandonment_probability"], 1e-9)
+        error[measure] = max(2.5 * waits * per_wait, lasting) if math.isfinite(values[measure]) else "exact"
     answered = max(1.0 - values["abandonment_probability"], 1e-9)
     return error | {
         "wait_probability": waits,
         "abandonment_probability": lost,
         "blocking_probability": "exact",
-        "occupancy": 0.3 * within + 0.2 * _skew(law, 1) + 0.5 * _skew(law, agents) + _tails(law, agents),
+        "occupancy": min(
+            0.3 * within + 0.2 * _skew(law, 1) + 0.5 * _skew(law, agents) + _tails(law, agents), 1.0
+        ),
         "capacity_utilisation": lost * values["capacity_utilisation"] / answered,
         "throughput": lost * values["throughput"] / answered,
     }

@@ -132,7 +132,7 @@ class DrawnAgents:
 
     def at_scores(self, agents: int, scores: Vector) -> dict[str, Vector]:
         """Every measure for rosters whose capacity has these normal scores, as arrays."""
-        return self._at(agents, self.law.capacity_at_score(agents, scores))
+        return self._at(agents, self._capacity_at(agents, scores))
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
         """The 5, 50 and 95% points over rosters of a figure that falls, or rises, as capacity grows."""
@@ -177,6 +177,13 @@ class DrawnAgents:
 
         return draw
 
+    def _capacity_at(self, agents: int, scores: Vector) -> Vector:
+        capacities = self.law.capacity_at_score(agents, scores)
+        if self.callers.settle:
+            return capacities
+        # Where callers never give up, a capacity that cannot be must not decide whether the queue settles.
+        return np.clip(capacities, agents * self.law.lowest, agents * self.law.highest)
+
     def _spread(self, agents: int) -> Mapping[str, Spread]:
         values = self._grid(agents)[1]
         return {m: Spread(*sorted(values[m][_POINTS].tolist())) for m in MEASURES}
@@ -202,7 +209,7 @@ class DrawnAgents:
     def _grid(self, agents: int) -> tuple[Vector, dict[str, Vector]]:
         """Capacities at a few scores and every measure there, the same for all that is asked of a level."""
         if agents not in self._grids:
-            capacities = self.law.capacity_at_score(agents, _SCORES)
+            capacities = self._capacity_at(agents, _SCORES)
             self._grids[agents] = capacities, self._at(agents, capacities)
         return self._grids[agents]
 
@@ -214,7 +221,13 @@ class DrawnAgents:
         self, agents: int, rows: Vector, capacities: Vector, weights: Vector, values: Mapping[str, float]
     ) -> Mapping[str, MethodError]:
         exact = self.routing in EXACT_ROUTINGS
-        error = closure_error(self.law, agents, values, given_capacity=exact)
+        error = closure_error(
+            self.law,
+            agents,
+            values,
+            given_capacity=exact,
+            patience=1 / self.callers.abandonment_rate if self.callers.abandonment_rate > 0 else math.inf,
+        )
         if exact:
             return error
         at_nodes = measures_by_roster(self.callers, agents, rows, capacities)
@@ -262,4 +275,4 @@ class DrawnAgents:
         elif theta > 0 and width > 4:
             turns = []  # too gently to be worth nodes of their own
         scores, weights = score_nodes([self.law.score(agents, turn) for turn in turns], width)
-        return self.law.capacity_at_score(agents, scores), weights
+        return self._capacity_at(agents, scores), weights

@@ -139,5 +139,7 @@ class GivenAgents:
     def _count(self, agents: int) -> int:
         n = count("agents", agents)
         if n > self.most:
-            raise ScenarioError(f"agents: {n} are more than the {self.most} whose rates are given")
+            raise ScenarioError(
+                f"agents: {n} are more than the {self.most} whose rates are given; give fewer agents, or more rates"
+            )
         return n

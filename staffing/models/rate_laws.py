@@ -33,8 +33,8 @@ def _large_gamma_quantile(shape: float, z: Vector) -> Vector:
 class RateLaw(ABC):
     """Agents' rates, independent and alike in law.
 
-    The capacity of n agents, the sum of their rates, is taken to be gamma distributed with its true mean and variance,
-    within its true range: exact for gamma rates, otherwise wrong in the third moment alone.
+    The capacity of n agents, the sum of their rates, is taken to be gamma distributed with its true mean and variance:
+    exact for gamma rates, otherwise wrong in the third moment and those that follow.
     """
 
     mean: float
@@ -80,8 +80,7 @@ class RateLaw(ABC):
             unit, low = np.empty(z.shape), z < 0
             unit[low] = gammaincinv(shape, ndtr(z[low]))
             unit[~low] = gammainccinv(shape, ndtr(-z[~low]))
-        capacity = np.maximum(unit * (self.mean * self.cv**2), agents * self.lowest)
-        return np.minimum(capacity, agents * self.highest)
+        return unit * (self.mean * self.cv**2)
 
     def score(self, agents: int, capacity: float) -> float:
         """The normal score of a capacity of `agents` agents who differ, accurate in both tails."""

@@ -28,8 +28,9 @@ def fields_of(random: Random) -> dict[str, object]:
     """Fields of one scenario.
 
     Loads from 0.001 to 100,000 erlangs and none; every law of rates, at CVs from 0 to the most it allows; patience from
-    1 s to 1e6 s, 0 and infinite, of any law; every rule of routing; prices over six decades and 0; each promise on or off, each definition, thresholds
-    from 0 on; limits on agents near the load and far from it. Some contradict themselves and must be refused.
+    1 s to 1e6 s, 0 and infinite, of any law; every rule of routing; prices over six decades and 0; each promise on or
+    off, each definition, thresholds from 0 on; limits on agents near the load and far from it. Some contradict
+    themselves and must be refused.
     """
     load = _decades(random, -3, 5)
     handle = _decades(random, 0, 5) if random.random() < 0.9 else _decades(random, -3, 6)
