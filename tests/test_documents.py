@@ -1,5 +1,6 @@
-"""What the README, the docs and the case study say is what the code does."""
+"""What the README, the docs and the case studies say is what the code does."""
 
+import csv
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 import staffing
 from staffing import evaluate_staffing, optimize_staffing, read_scenario
+from staffing.models.routing import NAMED_ROUTINGS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,26 +58,150 @@ def test_links_between_the_documents_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-def test_the_case_study_is_what_its_files_say(tmp_path: Path) -> None:
-    folder = ROOT / "case_studies" / "bank_1999"
-    subprocess.run(
-        [sys.executable, folder / "run.py", tmp_path], check=True, capture_output=True, timeout=120
+def rebuild(study: str, folder: Path) -> str:
+    """What the study's run.py prints, having written its files to the folder."""
+    run = ROOT / "case_studies" / study / "run.py"
+    done = subprocess.run(
+        [sys.executable, run, folder],
+        check=True,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
     )
-    rebuilt = (tmp_path / "levels.csv").read_text(encoding="utf-8")
-    kept = (folder / "levels.csv").read_text(encoding="utf-8")
-    assert [line.split(",")[1] for line in rebuilt.splitlines()] == [
-        line.split(",")[1] for line in kept.splitlines()
-    ]
-    for new, old in zip(rebuilt.splitlines()[1:], kept.splitlines()[1:], strict=True):
-        for a, b in zip(new.split(",")[1:], old.split(",")[1:], strict=True):
+    return done.stdout
+
+
+def assert_same_table(rebuilt: Path, kept: Path, rel: float = 1e-9) -> None:
+    """Every cell is the other's, numbers to so much of their value."""
+    new, old = (list(csv.reader(path.read_text(encoding="utf-8").splitlines())) for path in (rebuilt, kept))
+    assert new[0] == old[0]
+    for new_row, old_row in zip(new[1:], old[1:], strict=True):
+        for a, b in zip(new_row, old_row, strict=True):
             try:
-                number = float(a.strip('"'))
+                number = float(a)
             except ValueError:
                 assert a == b
             else:
-                assert number == pytest.approx(float(b), rel=1e-9, abs=1e-12)
+                assert number == pytest.approx(float(b), rel=rel, abs=1e-12)
+
+
+def kept_rows(study: str, file: str) -> list[dict[str, str]]:
+    text = (ROOT / "case_studies" / study / file).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def story_of(study: str) -> str:
+    """The study's README, on one line for phrases that run on."""
+    return (ROOT / "case_studies" / study / "README.md").read_text(encoding="utf-8").replace("\n", " ")
+
+
+def test_the_case_study_is_what_its_files_say(tmp_path: Path) -> None:
+    rebuild("bank_1999", tmp_path)
+    assert_same_table(tmp_path / "levels.csv", ROOT / "case_studies" / "bank_1999" / "levels.csv")
     for figure in ("cost_curve.png", "risk_by_cv.png"):
         assert (tmp_path / figure).stat().st_size > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "tables", "figure", "rel"),
+    [
+        # Four digits are written of what may be the difference of numbers a million times as large.
+        ("accuracy", ("accuracy.csv", "convergence.csv"), "accuracy.png", 2e-3),
+        ("routing_rules", ("rules.csv", "same_agents.csv"), "routing_rules.png", 1e-5),
+    ],
+)
+def test_a_studys_files_and_the_tables_in_its_readme_are_what_its_code_makes(
+    study: str, tables: tuple[str, ...], figure: str, rel: float, tmp_path: Path
+) -> None:
+    printed = rebuild(study, tmp_path)
+    for table in tables:
+        assert_same_table(tmp_path / table, ROOT / "case_studies" / study / table, rel)
+    assert (tmp_path / figure).stat().st_size > 10_000
+    readme = (ROOT / "case_studies" / study / "README.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in printed.splitlines() if line and line not in readme] == []
+
+
+def test_what_the_accuracy_study_says_follows_from_its_tables() -> None:
+    story = story_of("accuracy")
+    rows = {
+        (r["method"], int(r["agents"]), float(r["load"]), r["measure"]): r
+        for r in kept_rows("accuracy", "accuracy.csv")
+    }
+
+    def error(method: str, agents: int, load: float, measure: str = "wait_probability") -> float:
+        return float(rows[method, agents, load, measure]["mean_absolute_error"])
+
+    mean_rate, limit, finer = "Erlang A, n and the mean rate", "diffusion, limit g", "diffusion, g = S2 / S"
+    law, own, two = (f"gamma closure, c2 {of}" for of in ("of the law", "of the roster", "by two idle"))
+    assert "off by a tenth in P(wait)" in story
+    assert [error(mean_rate, n, 1.0) for n in (20, 100, 500)] == pytest.approx([0.1] * 3, rel=0.1)
+    assert "two points of P(wait) at 20 agents, and one at 100" in story
+    for method in (limit, finer):
+        assert [error(method, n, 1.0) for n in (20, 100)] == pytest.approx([0.02, 0.01], rel=0.25)
+    queue = rows[finer, 100, 1.0, "mean_queue"]
+    assert error(finer, 100, 1.0, "mean_queue") < 0.005 * float(queue["exact_mean_over_rosters"])
+    queue = rows[finer, 500, 0.9, "mean_queue"]
+    assert 0.07 < error(finer, 500, 0.9, "mean_queue") / float(queue["exact_mean_over_rosters"]) < 0.12
+    assert "ten times less than the diffusion" in story
+    assert [error(finer, n, 1.0) / error(law, n, 1.0) for n in (20, 100, 500)] == pytest.approx(
+        [10] * 3, rel=0.2
+    )
+    assert "factor of four (20 agents) to twenty (500)" in story
+    assert error(law, 20, 1.0) / error(own, 20, 1.0) == pytest.approx(4, rel=0.1)
+    assert error(law, 500, 1.0) / error(own, 500, 1.0) == pytest.approx(20, rel=0.1)
+    assert all(error(two, n, load) < error(own, n, load) for n in (20, 100, 500) for load in (0.9, 1.0, 1.1))
+    assert "the stated bound on average P(wait) is 3e-4 at this CV" in story
+    bound = evaluate_staffing(
+        calls_per_hour=100,
+        mean_handle_seconds=3600,
+        mean_patience_seconds=7200,
+        rate_cv=0.3,
+        waiting_cost_per_hour=1,
+        agents=100,
+    ).performance.method_error["wait_probability"]
+    assert bound == pytest.approx(3e-4, rel=0.01)
+
+
+def test_what_the_study_of_routing_rules_says_follows_from_its_tables() -> None:
+    story = story_of("routing_rules")
+    same = {(r["routing"], r["rate_cv"]): r for r in kept_rows("routing_rules", "same_agents.csv")}
+
+    def cost(rule: str, cv: str, column: str = "cost_per_hour") -> float:
+        return float(same[rule, cv][column])
+
+    rules = {rule for rule, _ in same}
+    assert rules == set(NAMED_ROUTINGS)
+    for cv in ("0.2", "0.4"):
+        costs = {rule: cost(rule, cv) for rule in rules}
+        assert min(costs, key=costs.__getitem__) == "fastest-first"
+        assert max(costs, key=costs.__getitem__) == "slowest-first"
+        low, high = (cost("longest-idle", cv, f"cost_per_hour_{end}pct_of_rosters") for end in ("5", "95"))
+        assert f"{max(costs.values()) - min(costs.values()):.2f}" in story
+        assert f"{high - low:.2f}" in story
+        assert f"{costs['longest-idle'] - costs['fastest-first']:.2f}" in story
+    for figure in (
+        f"{cost('fastest-first', '0.2'):,.2f} per hour and the worst {cost('slowest-first', '0.2'):,.2f}",
+        f"even {cost('fastest-first', '0') - cost('fastest-first', '0.2'):.2f} less than if all agents were alike",
+        f"costs {cost('longest-idle', '0.2') - cost('least-occupied', '0.2'):.2f} less than longest-idle",
+        f"busy {cost('fastest-first', '0.2', 'busier_if_one_deviation_faster'):.1%}".replace(
+            "%", " points more"
+        ),
+        f"{-cost('longest-idle', '0.2', 'busier_if_one_deviation_faster'):.1%}".replace(
+            "%", " points *less*"
+        ),
+        f"a mean of {cost('fastest-first', '0.2', 'occupancy'):.1%}",
+        f"{cost('longest-idle', '0.2', 'share_of_rosters_missing_the_promise'):.0%} of longest-idle rosters",
+        f"{cost('fastest-first', '0.2', 'share_of_rosters_missing_the_promise'):.0%} of fastest-first",
+    ):
+        assert figure in story, figure
+    best = {(r["routing"], r["rate_cv"]): r for r in kept_rows("routing_rules", "rules.csv")}
+    assert {key: r["agents"] for key, r in best.items() if r["agents"] != "61"} == {
+        ("slowest-first", "0.2"): "60"
+    }
+    one_more = cost("slowest-first", "0.2") - float(best["slowest-first", "0.2"]["cost_per_hour"])
+    assert f"61st would cost {one_more:.2f} more" in story
 
 
 def test_the_case_studys_figures_are_the_codes() -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from itertools import pairwise
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from staffing.optimize.level import MOST
 
 SHARES = tuple(m for m in MEASURES if not m.startswith("mean_") and m != "throughput")
 DEFINITIONS = ("offered", "answered", "virtual")
-WIDEST = 110
+WIDEST = 120
 SHARE_ERROR = 0.003
 """What a share of rosters may be off by, as `staffing.level` states it."""
 ROUNDING = 1e-9
@@ -156,7 +157,7 @@ def assert_waits(performance):
     if performance.mean_wait > 0:  # without patience nobody waits, and P(wait) is the chance of no free agent
         assert abs(1 - performance.wait_cdf(0.0) - performance.wait_probability) < ROUNDING
     quantiles = [performance.wait_quantile(share) for share in (0.0, 0.5, 0.9, 0.999)]
-    assert quantiles == sorted(quantiles)
+    assert all(at_most(low, high) for low, high in pairwise(quantiles))
     for share, seconds in zip((0.5, 0.9, 0.999), quantiles[1:], strict=True):
         assert seconds == math.inf or at_most(share, performance.wait_cdf(seconds * (1 + ROUNDING)))
 
@@ -188,7 +189,8 @@ def assert_shown_text(text):
 
 def assert_another_agent_never_hurts(fewer, more):
     """A theorem where agents are alike, and true of averages over all rosters; not of given agents or few rosters."""
-    if "roster" in fewer.performance.method or fewer.performance.method != more.performance.method:
+    method = fewer.performance.method
+    if "roster" in method or "equal idle shares" in method or method != more.performance.method:
         return
     for measure in ("wait_probability", "mean_wait", "abandonment_probability", "occupancy"):
         assert at_most(more.performance.value(measure), fewer.performance.value(measure)), measure
