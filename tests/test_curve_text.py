@@ -17,7 +17,8 @@ SCENARIO = Scenario(
 
 
 def text_of(agents, **fields):
-    return str(evaluate_staffing(SCENARIO, agents=agents, **fields))
+    """The table; how it was found stands below it."""
+    return str(evaluate_staffing(SCENARIO, agents=agents, **fields)).rpartition("\n")[0]
 
 
 def test_there_is_a_line_per_level_and_a_heading_that_names_the_seconds():
@@ -65,7 +66,8 @@ def test_the_recommended_level_is_marked():
 def test_the_service_level_shown_is_the_one_defined(definition):
     curve = evaluate_staffing(SCENARIO, agents=[60], service_level_definition=definition)
     value = getattr(curve[0].performance.service_level, definition)
-    header, row = str(curve).splitlines()
+    header, row, method = str(curve).splitlines()
+    assert method.strip().startswith("gamma closure")
     assert f"SL {definition} " in header
     assert percent(value) in row
 

@@ -179,7 +179,7 @@ class DrawnAgents:
 
     def _capacity_at(self, agents: int, scores: Vector) -> Vector:
         capacities = self.law.capacity_at_score(agents, scores)
-        if self.callers.settle:
+        if self.callers.settle or agents == 0:
             return capacities
         # Where callers never give up, a capacity that cannot be must not decide whether the queue settles.
         return np.clip(capacities, agents * self.law.lowest, agents * self.law.highest)
