@@ -43,7 +43,7 @@ class ScenarioFields:
                 example=120,
                 low=SHORTEST,
                 high=LONGEST,
-                besides={0: "callers who find nobody free are lost", math.inf: "callers never give up"},
+                besides={0: "who finds nobody free is lost", math.inf: "nobody gives up"},
             ),
             instead="patience_curve",
         )

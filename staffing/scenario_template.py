@@ -31,7 +31,7 @@ def scenario_template() -> str:
         kind = kind_of(item)
         unit = f", in {kind.unit}" if kind.unit else ""
         instead = item.metadata["instead"]
-        required = f"required unless {instead} is given" if instead else "required"
+        required = f"required, or {instead}" if instead else "required"
         default = {None: "none unless given", MISSING: required}.get(item.default)
         default = default or f"{toml_value(item.default)} unless given"
         example = item.default if kind.example is None else kind.example

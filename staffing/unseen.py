@@ -3,8 +3,8 @@
 from staffing.models.agents import Agents
 from staffing.optimize.costs import Costs
 
-FEWEST_ROSTERS = 30
-"""Rosters of a kind among those simulated, below which their share in a mean is anybody's guess."""
+FEWEST_ROSTERS = 3
+"""Rosters of a kind to be expected among those simulated, below which there may well be none."""
 
 
 class Unseen:
@@ -26,7 +26,7 @@ class Unseen:
         self._patience = 1 / model.callers.abandonment_rate
 
     def share(self, agents: int, rosters: int) -> float:
-        """The share of rosters below the load if `rosters` of them are likely to hold too few; otherwise 0."""
+        """The share of rosters below the load if so many rosters may well hold none; otherwise 0."""
         share = self._model.capacity_cdf(agents, self._model.callers.arrival_rate)
         return share if share * rosters < FEWEST_ROSTERS else 0.0
 

@@ -68,6 +68,7 @@ class Normal:
     def __init__(self, level, chance):
         self.agents, self.batches, self._values, self._chance = level.agents, 0, [], chance
         self._plain = level.performance.values()
+        self.settled = True
 
     @property
     def calls(self):
