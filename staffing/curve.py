@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from staffing.curve_text import curve_text, largest_error, method_text
+from staffing.curve_text import curve_text, largest_error, method_note
 from staffing.level import Level
 from staffing.scenario import Scenario
 
@@ -71,4 +71,4 @@ class Curve(Sequence[Level]):
         text = curve_text(self.levels, definition=self.scenario.service_level_definition)
         # Of the levels the one that is known least well.
         worst = max(self.levels, key=lambda level: largest_error(level.performance), default=None)
-        return f"{text}\n  {method_text(worst.performance)}" if worst else text
+        return f"{text}\n{method_note(worst.performance)}" if worst else text

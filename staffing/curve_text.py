@@ -1,10 +1,11 @@
 """Levels as a table for the screen."""
 
+import textwrap
 from collections.abc import Sequence
 
 from staffing.level import Level
 from staffing.models.performance import Performance
-from staffing.wording import duration, money, percent
+from staffing.wording import WIDTH, duration, money, percent
 
 _SHARES = ("wait_probability", "service_level_offered", "abandonment_probability")
 
@@ -44,6 +45,11 @@ def largest_error(performance: Performance) -> float:
     """The largest stated error of the shares of calls."""
     stated = (performance.method_error[measure] for measure in _SHARES)
     return max((error for error in stated if isinstance(error, float)), default=0.0)
+
+
+def method_note(performance: Performance) -> str:
+    """`method_text` as it stands below a table."""
+    return textwrap.fill(method_text(performance), WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def method_text(performance: Performance) -> str:

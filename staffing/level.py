@@ -43,6 +43,6 @@ class Level:
         return all(self.promises.values())
 
     def __str__(self) -> str:
-        from staffing.curve_text import curve_text, method_text
+        from staffing.curve_text import curve_text, method_note
 
-        return f"{curve_text((self,))}\n  {method_text(self.performance)}"
+        return f"{curve_text((self,))}\n{method_note(self.performance)}"
