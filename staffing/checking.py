@@ -46,7 +46,7 @@ def check_level(
     most_batches : int, optional
         A limit that does not depend on the machine's speed; the first look is made in any case.
     """
-    if levels.model.rule not in SIMULATED:
+    if levels.model.rule not in SIMULATED or levels.scenario.uncertain:
         return _not_simulated(levels.scenario, seed)
     most = levels.model.most
     tested = [
@@ -211,6 +211,9 @@ def _routing(scenario: Scenario) -> str:
 
 
 def _not_simulated(scenario: Scenario, seed: int) -> Check:
+    if scenario.uncertain:
+        names = " and ".join(scenario.uncertain)
+        return _nothing_run(scenario, seed, f"{names}: the simulation does not know days that differ")
     return _nothing_run(
         scenario,
         seed,

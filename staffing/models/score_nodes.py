@@ -75,6 +75,5 @@ def smooth_nodes(turning: float) -> tuple[NDArray[np.float64], NDArray[np.float6
         return gauss_nodes(size)
     step = smooth_step(turning)
     count = math.ceil(_FAR / step)
-    z: NDArray[np.float64] = step * np.arange(-count, count + 1)
-    weights = np.exp(-0.5 * z * z)
-    return z, weights / weights.sum()
+    z = step * np.arange(-count, count + 1, dtype=np.float64)
+    return z, np.exp(-0.5 * z * z) / np.exp(-0.5 * z * z).sum()

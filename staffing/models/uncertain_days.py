@@ -338,7 +338,14 @@ class UncertainDays:
     def _error(self, agents: int, kinds: _Kinds, values: Mapping[str, float]) -> dict[str, MethodError]:
         present = max(round(self.days.mean_present(agents)), 1)
         exact = self.routing in EXACT_ROUTINGS
-        error = closure_error(self.law, present, values, given_capacity=exact)
+        theta = self.callers.abandonment_rate
+        error = closure_error(
+            self.law,
+            present,
+            values,
+            given_capacity=exact,
+            patience=1 / theta if theta > 0 else math.inf,
+        )
         if agents == 0 and self.days.arrival_cv == 0:
             return dict.fromkeys(MEASURES, "exact")
         routed = {} if exact else self._routing_error(present, kinds)
