@@ -221,11 +221,6 @@ def simulate_staffing(
         raise ScenarioError(
             f"routing = {question.routing} cannot be simulated; give {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]}"
         )
-    if question.uncertain:
-        raise ScenarioError(
-            f"{' and '.join(question.uncertain)} cannot be simulated: the simulation does not know days that "
-            "differ; leave out what differs, or ask evaluate_staffing"
-        )
     if model.most is not None and n > model.most:
         model.values(n)  # which says so
     run = simulation_of(model, n, around=n, seed=count("seed", seed))

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from staffing import Scenario, evaluate_staffing, optimize_staffing, simulate_staffing
+from staffing.checking import check_level
 from staffing.levels import Levels
 from staffing.models.errors import Infeasible, ScenarioError
 from staffing.models.uncertain_days import UncertainDays
@@ -71,12 +72,35 @@ def test_lost_calls_are_dearest_on_the_days_of_many_calls():
     assert mean == pytest.approx(model.values(18)["abandonment_probability"], rel=0.01)
 
 
-def test_a_check_says_that_days_are_not_simulated():
-    check = optimize_staffing(**CENTRE, **DAYS).check
+@pytest.mark.parametrize("days", [DAYS, {"absence": 0.2}, {"arrival_cv": 0.3}])
+def test_a_simulation_of_days_agrees(days):
+    levels = Levels(Scenario(**CENTRE, **days))
+    check = check_level(levels, 19, seed=3, seconds=30.0, most_batches=40)
+    assert check.verdict in ("agrees", "inconclusive")  # a false alarm once in 10,000
+    for row in check.rows:
+        assert row.verdict != "disagrees"
+        assert row.standard_error < 0.02 * max(row.model, 0.1), row  # so that it could disagree
+        assert abs(row.model - row.simulated) < 5 * row.standard_error
+    assert ("absences independent" in check.assumes) == ("absence" in days)
+    assert ("a gamma factor on calls every day" in check.assumes) == ("arrival_cv" in days)
+
+
+def test_a_simulation_that_forgets_the_weights_would_be_found_out():
+    scenario = Scenario(**CENTRE, arrival_cv=0.5)
+    model = agents_of(scenario)
+    days = model._by_day(19)
+    unweighted = float(days["abandonment_probability"].mean())
+    simulated = simulate_staffing(scenario, agents=19, rosters=4096)
+    error = simulated.standard_errors["abandonment_probability"]
+    assert abs(simulated.abandonment_probability - model.values(19)["abandonment_probability"]) < 5 * error
+    assert abs(simulated.abandonment_probability - unweighted) > 20 * error
+
+
+def test_callers_who_never_give_up_are_not_simulated():
+    centre = CENTRE | {"mean_patience_seconds": math.inf, "abandonment_cost": 0, "waiting_cost_per_hour": 0}
+    check = optimize_staffing(**centre, arrival_cv=0.1).check
     assert check.verdict == "inconclusive"
-    assert "does not know days that differ" in check.reason
-    with pytest.raises(ScenarioError, match="rate_day_cv and arrival_cv and absence cannot be simulated"):
-        simulate_staffing(**CENTRE, **DAYS, agents=18)
+    assert "arrival_cv leave some days below the load" in check.reason
 
 
 @pytest.mark.parametrize("name", DAYS)

@@ -209,14 +209,23 @@ class UncertainDays:
 
     def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
         """Draws of rosters of `around` + 1 agents on their days; an absent agent has the rate 0."""
-        draw = self._level.rosters(around)
+        draw, days = self._level.rosters(around), self.days
 
         def on_days(size: int, generator: np.random.Generator) -> Vector:
             rates = draw(size, generator)
-            rates *= self.days.rate_factor(_strata(size, generator))[:, np.newaxis]
-            return np.where(generator.random(rates.shape) < self.days.absence, 0.0, rates)
+            rates *= days.rate_factor(_strata(size, generator))[:, np.newaxis]
+            # Of all but the last two an even draw of how many are present, each as likely as the others.
+            most = max(around - 1, 0)
+            present = days.present(most, ndtr(_strata(size, generator)))
+            ranks = generator.permuted(np.tile(np.arange(most), (size, 1)), axis=1)
+            last = generator.random((size, rates.shape[1] - most)) >= days.absence
+            return np.where(np.hstack([ranks < present[:, np.newaxis], last]), rates, 0.0)
 
         return on_days
+
+    def arrival_factors(self, size: int, generator: np.random.Generator) -> Vector:
+        """Draws of the factor on the calls, one from each of `size` equally likely ranges."""
+        return self.days.arrival_factor(_strata(size, generator))
 
     def _average(self, agents: int) -> _Kinds:
         """The kinds of rosters and days that the mean is taken over, remembered: searches come back."""
