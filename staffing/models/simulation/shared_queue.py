@@ -59,7 +59,8 @@ class SharedQueueSimulation:
         lam > 0, calls per unit of time.
     rosters : callable
         `rosters(size, generator)` gives the agents' rates, > 0 or 0 for an absent agent, shape (size, agents).
-        Rosters of one batch may depend on each other, as strata do; different batches must not. Called from several threads.
+        Rosters of one batch may depend on each other, as strata do; different batches must not. Called from several
+        threads.
     agents : int
         Agents in each roster, >= 0.
     abandonment_rate : float
@@ -68,8 +69,8 @@ class SharedQueueSimulation:
         Patience exceeded with probability 1 - k / m, k = 0 ... m, even in between; infinite for callers who never give
         up. Instead of exponential patience; `abandonment_rate` then only sizes the runs.
     arrival_factors : callable, optional
-        `arrival_factors(size, generator)` gives factors on lam, > 0, one per roster of a batch, of mean 1: so many calls
-        its day has. Shares are then of all days' calls, mean queue and busy agents of their time.
+        `arrival_factors(size, generator)` gives factors on lam, > 0, one per roster of a batch, of mean 1: so many
+        calls its day has. Shares are then of all days' calls, mean queue and busy agents of their time.
     in_order : bool
         Whether calls go to the first idle agent in the order of the roster, not to the one idle for longest.
     threshold : float
