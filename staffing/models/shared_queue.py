@@ -161,7 +161,7 @@ class QueueWaits:
         elif theta == 0:
             endless = lam >= self.capacities * (1 - 1e-12)
             spare = np.where(endless, 1.0, self.capacities - lam)
-            logs = self.log_most + np.log(self.capacities / spare) - spare * t
+            logs = self.log_most + np.log(np.where(endless, 1.0, self.capacities) / spare) - spare * t
             logs = np.where(endless, 0.0, logs)
         else:
             logs = self.log_most + log_reached(self.callers.law, lam, self.capacities, t)

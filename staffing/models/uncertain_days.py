@@ -203,6 +203,8 @@ class UncertainDays:
 
         At the arrival rate, the share of those at or below the load.
         """
+        if capacity < 0:
+            return 0.0
         if (agents, capacity) not in self._shares:
             self._shares[agents, capacity] = self._share_below(agents, capacity)
         return self._shares[agents, capacity]
@@ -308,25 +310,31 @@ class UncertainDays:
         return self._scores
 
     def _share_below(self, agents: int, capacity: float) -> float:
-        """Exactly in the first of rate, calls and roster that is uncertain, which smooths the sum over the others."""
-        days, law = self.days, self.law
+        """Exactly in the widest of rate, calls and roster, which smooths the sum over the others."""
+        days, law, t = self.days, self.law, self.days.rate_log_sd
         present, chances = days.present_nodes(agents)
-        if days.rate_cv == days.arrival_cv == 0:
-            return sum(
-                float(w) * law.capacity_cdf(int(m), capacity) for m, w in zip(present, chances, strict=True)
-            )
-        first = days.rate_log_sd or days.arrival_cv
-        score, roster = smooth_nodes(law.cv / math.sqrt(max(days.mean_present(agents), 1.0)) / first)
-        capacities = np.array([law.capacity_at_score(int(m), score) for m in present])
-        if days.rate_cv == 0:
-            below = days.arrival_survival(capacities / max(capacity, 1e-300))
-        else:
-            t = days.rate_log_sd
-            calls, weights = smooth_nodes(days.arrival_cv / t)
-            with np.errstate(divide="ignore"):
-                excess = np.log(capacity * days.arrival_factor(calls)) - np.log(capacities)[..., np.newaxis]
-            below = ndtr((excess + t * t / 2) / t) @ weights
-        return min(float(chances @ below @ roster), 1.0)
+        widths = {
+            "roster": law.cv / math.sqrt(max(days.mean_present(agents), 1.0)),
+            "rate": t,
+            "calls": days.arrival_cv,
+        }
+        widest = max(widths, key=widths.__getitem__)
+        turning = {name: width / (widths[widest] or 1.0) for name, width in widths.items()} | {widest: 0.0}
+        (score, roster), (rate, by_rate), (calls, by_calls) = (smooth_nodes(turning[name]) for name in widths)
+        share, weights = 0.0, by_calls[:, np.newaxis] * by_rate
+        factors = np.ones(1) if widest == "rate" else days.rate_factor(rate)
+        arrivals = np.ones(1) if widest == "calls" else days.arrival_factor(calls)
+        limits = max(capacity, 1e-300) * arrivals[:, np.newaxis] / factors
+        for m, chance in zip(present, chances, strict=True):
+            if widest == "roster":
+                below = np.array([[law.capacity_cdf(int(m), float(x)) for x in row] for row in limits])
+                share += float(chance * (below * weights).sum())
+                continue
+            excess = np.maximum(law.capacity_at_score(int(m), score), 1e-300) / limits[..., np.newaxis]
+            by_rate_alone = widest == "rate"
+            below = ndtr((t * t / 2 - np.log(excess)) / t) if by_rate_alone else days.arrival_survival(excess)
+            share += float(chance * weights.ravel() @ (below @ roster).ravel())
+        return min(share, 1.0)
 
     def _waits(self, kinds: _Kinds) -> DayWaits:
         lam, parts = self.callers.arrival_rate, []
