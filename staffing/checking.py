@@ -88,6 +88,13 @@ def check_level(
     )
 
 
+_DAYS = {
+    "rate_day_cv": "a lognormal factor on all rates every day",
+    "arrival_cv": "a gamma factor on calls every day",
+    "absence": "absences independent",
+}
+
+
 def assumptions(scenario: Scenario) -> tuple[str, ...]:
     """What the simulation takes for granted as the formulas do."""
     agents = "the agents given" if scenario.roster == "fixed" else f"rates drawn afresh ({scenario.rate_law})"
@@ -95,6 +102,7 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
         "Poisson calls",
         _laws(scenario),
         agents if scenario.rate_cv > 0 else "agents alike",
+        *(_DAYS[name] for name in scenario.uncertain),
         _routing(scenario),
         "steady state",
     )
@@ -221,7 +229,9 @@ def _not_simulated(scenario: Scenario, seed: int) -> Check:
 
 def _unsettled(scenario: Scenario, agents: int, seed: int) -> Check:
     cause = (
-        f"rate_cv = {scenario.rate_cv:g} leaves some rosters below the load"
+        f"{' and '.join(scenario.uncertain)} leave some days below the load"
+        if scenario.uncertain
+        else f"rate_cv = {scenario.rate_cv:g} leaves some rosters below the load"
         if scenario.rate_cv > 0 and scenario.roster == "drawn"
         else f"{agents} agents are below the load of {scenario.offered_load:.4g} erlangs"
     )

@@ -8,7 +8,7 @@ from staffing.models.performance import Performance, Spread
 
 @dataclass(frozen=True, kw_only=True)
 class Rosters:
-    """What the roster one happens to get does to the promises and the cost of an hour."""
+    """What the roster and the day one happens to get do to the promises and the cost of an hour."""
 
     share_missing: Mapping[str, float]
     """Per promise, the share of rosters that miss it: inferred from capacity by the closure, good to 0.004, or counted

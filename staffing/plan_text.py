@@ -21,13 +21,13 @@ def plan_text(plan: StaffingPlan) -> str:
     lines = [*textwrap.wrap(_headline(plan), WIDTH), ""]
     lines += paragraph("scenario", _scenario(scenario))
     lines += [""]
-    lines += _measures(level, fixed=scenario.roster == "fixed")
+    lines += _measures(level, scenario)
     lines += [""]
-    lines += _cost(level)
+    lines += _cost(level, _over(scenario))
     for name, kept in level.promises.items():
         lines += paragraph(*_promise(name, kept, level, scenario))
     if level.rosters.share_unstable > 0:
-        lines += paragraph("never settling", _unstable(level))
+        lines += paragraph("never settling", _unstable(level, _over(scenario)))
     lines += paragraph("decided by", _binding(plan))
     lines += paragraph("regime", _regime(plan))
     for answer in (plan.classic.erlang_c, plan.classic.erlang_a):
@@ -79,8 +79,22 @@ def _scenario(scenario: Scenario) -> str:
         callers += f", SCV {scenario.patience_scv:g})" if scenario.patience_scv is not None else ")"
     return (
         f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:.6g} s = "
-        f"{scenario.offered_load:.4g} erlangs; {callers}; {_agents(scenario)}"
+        f"{scenario.offered_load:.4g} erlangs; {callers}; {_agents(scenario)}{_days(scenario)}"
     )
+
+
+def _over(scenario: Scenario) -> str:
+    """What means, quantiles and shares are over."""
+    return "rosters and days" if scenario.uncertain else "rosters"
+
+
+def _days(scenario: Scenario) -> str:
+    parts = {
+        "rate_day_cv": "all rates vary from day to day by CV {:g}",
+        "arrival_cv": "calls vary from day to day by CV {:g}",
+        "absence": "each agent is absent with chance {:g}",
+    }
+    return "".join(f"; {parts[name].format(getattr(scenario, name))}" for name in scenario.uncertain)
 
 
 def _agents(scenario: Scenario) -> str:
@@ -98,7 +112,7 @@ def _agents(scenario: Scenario) -> str:
     return f"agents' rates differ by CV {scenario.rate_cv:g}{law}{routing}"
 
 
-def _measures(level: Level, *, fixed: bool) -> list[str]:
+def _measures(level: Level, scenario: Scenario) -> list[str]:
     p = level.performance
     seconds = f"{p.service_level.threshold:g} s"
     rows = [
@@ -112,8 +126,9 @@ def _measures(level: Level, *, fixed: bool) -> list[str]:
         ("occupancy", "occupancy", percent),
     ]
     spread = level.rosters.quantiles
-    alone = "these agents" if fixed else "every roster"
-    title = "mean over rosters   5% .. 95% of rosters" if spread else alone
+    alone = "these agents" if scenario.roster == "fixed" else "every roster"
+    over = _over(scenario)
+    title = f"mean over {over}   5% .. 95% of {'them' if scenario.uncertain else over}" if spread else alone
     lines = [f"{'':36}{title}"]
     for label, measure, show in rows:
         line = f"{label:36}{show(p.value(measure)):>17}"
@@ -123,12 +138,12 @@ def _measures(level: Level, *, fixed: bool) -> list[str]:
     return lines
 
 
-def _cost(level: Level) -> list[str]:
+def _cost(level: Level, over: str) -> list[str]:
     parts = " + ".join(f"{name} {money(cost)}" for name, cost in level.cost_parts.items())
     lines = paragraph("cost per hour", f"{money(level.cost_per_hour)} = {parts}")
     spread = level.rosters.cost_per_hour
     if spread.low < spread.high:
-        lines += paragraph("", f"{money(spread.low)} .. {money(spread.high)} over rosters (5% .. 95%)")
+        lines += paragraph("", f"{money(spread.low)} .. {money(spread.high)} over {over} (5% .. 95%)")
     return lines
 
 
@@ -153,7 +168,7 @@ def _promise(name: str, kept: bool, level: Level, scenario: Scenario) -> tuple[s
     asked, got = words[name]
     verdict = "kept on average" if kept else "broken on average"
     risk = (
-        f"; {percent(level.rosters.share_missing[name])} of rosters miss it"
+        f"; {percent(level.rosters.share_missing[name])} of {_over(scenario)} miss it"
         if level.rosters.quantiles
         else ""
     )
@@ -179,10 +194,10 @@ def _binding(plan: StaffingPlan) -> str:
     )
 
 
-def _unstable(level: Level) -> str:
+def _unstable(level: Level, over: str) -> str:
     return (
-        f"{percent(level.rosters.share_unstable)} of rosters have no more capacity than there is load and their "
-        "queues grow without end, so the mean wait over rosters is endless"
+        f"{percent(level.rosters.share_unstable)} of {over} have no more capacity than there is load and their "
+        f"queues grow without end, so the mean wait over {over} is endless"
     )
 
 
@@ -190,7 +205,7 @@ def _regime(plan: StaffingPlan) -> str:
     text = _REGIMES[plan.regime]
     if plan.level.rosters.quantiles:
         chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
-        text += f"; over rosters {chances}"
+        text += f"; over {_over(plan.scenario)} {chances}"
     return text
 
 
@@ -206,8 +221,8 @@ def _classic(answer: ClassicAnswer, plan: StaffingPlan) -> str:
     for name, share in answer.share_missing.items():
         if plan.scenario.roster == "fixed":
             text += f"; it would miss {name} with these agents, unseen by it" if share else ""
-        elif plan.scenario.rate_cv > 0:
-            text += f"; {percent(share)} of rosters would miss {name}, unseen by it"
+        elif plan.scenario.rate_cv > 0 or plan.scenario.uncertain:
+            text += f"; {percent(share)} of {_over(plan.scenario)} would miss {name}, unseen by it"
     extra = answer.cost_per_hour - plan.cost_per_hour
     if difference and math.isfinite(extra) and abs(extra) >= 0.005:
         text += f"; {money(abs(extra))} per hour {'dearer' if extra > 0 else 'cheaper'} in truth"

@@ -7,6 +7,7 @@ from staffing.field_kinds import nearest
 from staffing.models.agents import Agents
 from staffing.models.arguments import count
 from staffing.models.closure_error import wait_probability_error
+from staffing.models.days import Days
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.errors import ScenarioError
 from staffing.models.given_agents import GivenAgents
@@ -21,6 +22,7 @@ from staffing.models.rate_laws import (
 from staffing.models.routing import without_closure
 from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, MOST_ROSTERS, SampledAgents
 from staffing.models.shared_queue import Callers
+from staffing.models.uncertain_days import UncertainDays
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
 from staffing.optimize.promises import Promise
@@ -49,7 +51,8 @@ class Averaging:
     ----------
     method : {"auto", "closure", "rosters"}
         The gamma closure, given the capacity of a roster; or the law of many rosters, one by one; "auto" takes the
-        closure where its stated error is small. Fastest- and slowest-first routing have no closure.
+        closure where its stated error is small. Fastest- and slowest-first routing have no closure; days that differ
+        have nothing else.
     rosters : int
         How many rosters, 100 to 100,000, if it is by them.
     seed : int
@@ -103,6 +106,19 @@ def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
     if scenario.roster == "fixed" and scenario.observed_rates_per_hour is not None:
         return GivenAgents(callers, _per_second(scenario.observed_rates_per_hour), routing=scenario.routing)
     law = law_of(scenario)
+    if scenario.uncertain:
+        if averaging.method == "rosters":
+            raise ScenarioError(
+                f"method: 'rosters' cannot go with {' and '.join(scenario.uncertain)}: days that differ are averaged "
+                "over by the closure only; leave method at 'auto'"
+            )
+        return UncertainDays(
+            callers,
+            law,
+            Days(scenario.rate_day_cv, scenario.arrival_cv, scenario.absence),
+            routing="longest-idle" if law.alike else scenario.routing,
+            seed=averaging.seed,
+        )
     if law.alike:
         # Whoever gets the call is like any other.
         return DrawnAgents(callers, law)

@@ -14,7 +14,7 @@ from staffing.models.arguments import count
 from staffing.models.errors import ScenarioError
 from staffing.observed_rates import implied_by
 from staffing.patience_fields import implied_by_curve
-from staffing.scenario_contradictions import contradictions
+from staffing.scenario_contradictions import UNCERTAINTIES, contradictions
 from staffing.scenario_fields import ScenarioFields
 from staffing.scenario_warnings import doubts
 
@@ -116,6 +116,9 @@ class Scenario(ScenarioFields):
             observed_rates_per_hour=None,
             roster=None,
             routing=None,
+            rate_day_cv=None,
+            arrival_cv=None,
+            absence=None,
             mean_patience_seconds=self.mean_patience_seconds,
             patience_law=None,
             patience_scv=None,
@@ -202,6 +205,11 @@ class Scenario(ScenarioFields):
         if self.roster == "fixed" and self.observed_rates_per_hour is not None:
             limits.append(len(self.observed_rates_per_hour))
         return min(limits, default=None)
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """The fields by which days differ, in the order of the class; none if every day is alike."""
+        return tuple(name for name in UNCERTAINTIES if getattr(self, name) > 0)
 
     def agents_gross(self, agents: int) -> int:
         """Agents to pay so that `agents` are present: ceil(agents / (1 - shrinkage)), exactly."""

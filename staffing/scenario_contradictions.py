@@ -7,6 +7,8 @@ from typing import Any
 from staffing.field_kinds import Problem, written
 from staffing.patience_fields import NEED_SCV
 
+UNCERTAINTIES = ("rate_day_cv", "arrival_cv", "absence")
+"""Fields by which one day differs from another."""
 LARGEST_LOAD = 1e6  # erlangs
 MOST_GIVEN = 10_000  # agents, as in `staffing.models.given_agents`
 LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
@@ -30,6 +32,7 @@ def contradictions(
     yield from _both(given, by_curve, "patience_curve")
     yield from _patience(given, by_curve)
     yield from _roster(given)
+    yield from _days(given)
     yield from _promises(given)
 
 
@@ -144,6 +147,26 @@ def _roster(values: Mapping[str, Any]) -> Iterator[Problem]:
             ("min_agents", "max_agents"),
             f"min_agents = {fewest} must be at most max_agents = {most}",
         )
+
+
+def _days(values: Mapping[str, Any]) -> Iterator[Problem]:
+    routing = values.get("routing")
+    for name in UNCERTAINTIES:
+        if not values.get(name):
+            continue
+        given = f"{name} = {written(values[name])}"
+        if values.get("roster") == "fixed":
+            yield Problem(
+                (name, "roster"),
+                f"{given} cannot go with roster = 'fixed': days that differ are answered for agents drawn at random "
+                "only; leave out roster, to take the observed rates as a sample of agents",
+            )
+        if routing in ("fastest-first", "slowest-first"):
+            yield Problem(
+                (name, "routing"),
+                f"{given} cannot go with routing = '{routing}': days that differ are answered by a closure, and it has "
+                "none; give longest-idle, random or least-occupied",
+            )
 
 
 def _promises(values: Mapping[str, Any]) -> Iterator[Problem]:

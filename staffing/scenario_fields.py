@@ -135,6 +135,40 @@ class ScenarioFields:
             )
         ),
     )
+    rate_day_cv: float = field(
+        default=0.0,
+        metadata=about(
+            Number(
+                "how all agents' rates move from day to day: CV of a common factor",
+                example=0.05,
+                high=1,
+                fraction=True,
+            )
+        ),
+    )
+    arrival_cv: float = field(
+        default=0.0,
+        metadata=about(
+            Number(
+                "how calls move from day to day: CV of a factor on calls_per_hour",
+                example=0.1,
+                high=1,
+                fraction=True,
+            )
+        ),
+    )
+    absence: float = field(
+        default=0.0,
+        metadata=about(
+            Number(
+                "chance that an agent is absent, paid all the same",
+                example=0.05,
+                high=0.99,
+                fraction=True,
+                refused={1: "leaves nobody at the phones; for 1% write 0.01"},
+            )
+        ),
+    )
     shrinkage: float = field(
         default=0.0,
         metadata=about(

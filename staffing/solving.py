@@ -60,12 +60,19 @@ def plan_of(
 
 
 def _refuse_infinite_means(scenario: Scenario) -> None:
-    """Callers who never give up and agents who differ: at every level some roster's queue grows without end."""
+    """Callers who never give up and agents or days that differ: at every level some queue grows without end."""
     if scenario.mean_patience_seconds < math.inf or scenario.calls_per_hour == 0:
         return
-    law = law_of(scenario)
-    if law.alike or law.lowest > 0:
+    law, days = law_of(scenario), scenario.uncertain
+    if not days and (law.alike or law.lowest > 0):
         return
+    cause = f"agents differ (rate_cv = {scenario.rate_cv:g})"
+    if days:
+        cause = f"days differ ({', '.join(f'{name} = {getattr(scenario, name):g}' for name in days)})"
+    what = "day" if days else "roster"
+    certain = " and ".join(f"{name} = 0" for name in days or ("rate_cv",))
+    if days and not (law.alike or law.lowest > 0):
+        certain += " and rate_cv = 0"
     wants = [
         f"{name} = {value:g}"
         for name in ("waiting_cost_per_hour", "max_mean_wait_seconds")
@@ -73,8 +80,7 @@ def _refuse_infinite_means(scenario: Scenario) -> None:
     ]
     if wants:
         raise Infeasible(
-            f"{' and '.join(wants)} cannot be weighed: callers never give up and agents differ (rate_cv = "
-            f"{scenario.rate_cv:g}), so at any number of agents some roster falls below the load and the "
-            "mean wait over rosters is infinite; give mean_patience_seconds a number, "
-            "set rate_cv = 0, or promise min_service_level instead"
+            f"{' and '.join(wants)} cannot be weighed: callers never give up and {cause}, so at any number of agents "
+            f"some {what} falls below the load and the mean wait over {what}s is infinite; give mean_patience_seconds "
+            f"a number, set {certain}, or promise min_service_level instead"
         )

@@ -442,6 +442,22 @@ def closure_rows(
 
 
 @njit(cache=True, error_model="numpy")
+def closure_days(
+    lams: NDArray[np.float64],
+    capacities: NDArray[np.float64],
+    theta: float,
+    threshold: float,
+    agents: NDArray[np.int64],
+    c2: float,
+    out: NDArray[np.float64],
+) -> None:
+    """One row of `join` per day, of so many calls, such a capacity and so many agents, by the gamma closure."""
+    for j in range(capacities.size):
+        full, total, idle = closure_idle_sums(agents[j], capacities[j], c2, lams[j])
+        join(lams[j], capacities[j], theta, threshold, agents[j], full, total, idle, out[j])
+
+
+@njit(cache=True, error_model="numpy")
 def roster_row(
     lam: float, rates: NDArray[np.float64], theta: float, threshold: float, out: NDArray[np.float64]
 ) -> None:

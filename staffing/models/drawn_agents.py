@@ -122,7 +122,7 @@ class DrawnAgents:
         values = averaged_measures(self.callers, n, rows, self.mean_capacity(n), weights)
         return performance(
             values,
-            method=self._classic if alike else self._closure,
+            method=self.method(n),
             method_error=EXACT if alike else self._error(n, rows, capacities, weights, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
@@ -236,15 +236,13 @@ class DrawnAgents:
             error, rule_of(self.routing), agents, cv, at_nodes, self.callers, capacities, weights
         )
 
-    @property
-    def _classic(self) -> str:
+    def method(self, agents: int) -> str:
+        """How this many agents are answered for."""
+        if not (self.law.alike or agents == 0):
+            return "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
         if self.callers.patience is not None:
             return "M/M/n+G"
         return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
-
-    @property
-    def _closure(self) -> str:
-        return "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:
         """Rows of sums, capacities and weights of the average over rosters, remembered: searches come back."""
@@ -257,6 +255,14 @@ class DrawnAgents:
         self._averages[agents] = rows, capacities, weights
         return self._averages[agents]
 
+    def turn_width(self) -> float:
+        """How much capacity it takes the queue to turn from a short to a long one."""
+        lam, theta, tau = self.callers.arrival_rate, self.callers.abandonment_rate, self.callers.threshold
+        if (patience := self.callers.patience) is not None:
+            return min(1 / reach_without_excess(patience, lam), math.sqrt(lam * self.law.mean))
+        width = math.sqrt(lam * (min(theta, self.law.mean) or self.law.mean))
+        return min(width, 1 / tau) if theta == 0 and tau > 0 else width
+
     def _nodes(self, agents: int) -> tuple[Vector, Vector]:
         """Capacities and weights of the average over rosters."""
         lam, theta, tau = self.callers.arrival_rate, self.callers.abandonment_rate, self.callers.threshold
@@ -265,14 +271,10 @@ class DrawnAgents:
             return np.array([agents * mean]), np.ones(1)
         # Where measures turn: capacity at the load, and where a long queue's wait passes the threshold; how fast.
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]
-        gentle = math.sqrt(lam * (min(theta, mean) or mean))
         if (patience := self.callers.patience) is not None:
             turns[-1] = lam * patience.survival(tau)
-            gentle = min(1 / reach_without_excess(patience, lam), math.sqrt(lam * mean))
-        width = gentle / (mean * cv * math.sqrt(agents))
-        if theta == 0 and tau > 0:
-            width = min(width, 1 / (tau * mean * cv * math.sqrt(agents)))
-        elif theta > 0 and width > 4:
+        width = self.turn_width() / (mean * cv * math.sqrt(agents))
+        if theta > 0 and width > 4:
             turns = []  # too gently to be worth nodes of their own
         scores, weights = score_nodes([self.law.score(agents, turn) for turn in turns], width)
         return self._capacity_at(agents, scores), weights

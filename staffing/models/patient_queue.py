@@ -32,15 +32,15 @@ _STEP = 1.25
 _TOGETHER = 64
 
 
-def joined(law: PatienceLaw, lam: float, threshold: float, idle: Vector) -> Vector:
+def joined(law: PatienceLaw, lam: float | Vector, threshold: float, idle: Vector) -> Vector:
     """Rows as `_kernels.join` writes them, from the idle weights that it leaves where patience is not exponential.
 
     Parameters
     ----------
     law : PatienceLaw
         Patience, in the unit of time of the rates.
-    lam : float
-        Arrival rate, > 0.
+    lam : float or array, shape (...)
+        Arrival rate, > 0; one for all rows, or one each.
     threshold : float
         The wait that counts as in time, >= 0.
     idle : array, shape (..., 9)
@@ -54,10 +54,11 @@ def joined(law: PatienceLaw, lam: float, threshold: float, idle: Vector) -> Vect
         of all is 0.
     """
     flat = idle.reshape(-1, idle.shape[-1])
+    lams = np.broadcast_to(lam, idle.shape[:-1]).ravel()
     rows = np.empty_like(flat)
     for first in range(0, flat.shape[0], _TOGETHER):
         part = slice(first, first + _TOGETHER)
-        rows[part] = _joined(law, lam, threshold, *flat[part, :5].T)
+        rows[part] = _joined(law, lams[part], threshold, *flat[part, :5].T)
     return rows.reshape(idle.shape)
 
 
@@ -68,8 +69,9 @@ def log_reached(law: PatienceLaw, lam: float, capacities: Vector, t: float) -> V
     for first in range(0, able.size, _TOGETHER):
         part = able[first : first + _TOGETHER]
         s = capacities[part]
-        highest = _OfferedWait.of(law, lam, s, 0.0)
-        peak, level, (reached, *_) = _integrals(law, lam, s, t, math.inf)
+        lams = np.full(s.size, lam)
+        highest = _OfferedWait.of(law, lams, s, 0.0)
+        peak, level, (reached, *_) = _integrals(law, lams, s, t, math.inf)
         result[part] = np.log(s * reached) - highest.drop(peak, level, np.arange(s.size))
     return result
 
@@ -92,7 +94,7 @@ def _works(law: PatienceLaw, s: Vector) -> NDArray[np.bool_]:
 
 def _joined(
     law: PatienceLaw,
-    lam: float,
+    lam: Vector,
     threshold: float,
     full: Vector,
     total: Vector,
@@ -103,11 +105,12 @@ def _joined(
     rows = np.empty((s.size, 9))
     works = _works(law, s)
     if not works.all():
-        rows[~works] = [1.0, lam * law.mean, 1.0, 0.0, 0.0, 1.0, np.nan, 0.0, 0.0]
+        rows[~works] = [1.0, np.nan, 1.0, 0.0, 0.0, 1.0, np.nan, 0.0, 0.0]
+        rows[~works, 1] = lam[~works] * law.mean
         rows[~works, 6] = agents[~works]
         if works.any():
             arguments = (a[works] for a in (full, total, idle, s, agents))
-            rows[works] = _joined(law, lam, threshold, *arguments)
+            rows[works] = _joined(law, lam[works], threshold, *arguments)
         return rows
     peak, level, integrals = _integrals(law, lam, s, 0.0, threshold)
     reached, served, waited, queued, lost, late, in_time = integrals
@@ -133,7 +136,7 @@ def _joined(
 
 
 def _integrals(
-    law: PatienceLaw, lam: float, s: Vector, start: float, threshold: float
+    law: PatienceLaw, lam: Vector, s: Vector, start: float, threshold: float
 ) -> tuple[Vector, Vector, Vector]:
     """(Where v peaks in t >= `start`, H there, integrals over t > `start` with v divided by its peak), per capacity.
 
@@ -167,21 +170,21 @@ class _OfferedWait:
     """v from `start` on, with its peak there and H at the peak, per capacity."""
 
     law: PatienceLaw
-    lam: float
+    lam: Vector
     s: Vector
     start: float
     peak: Vector
     level: Vector
 
     @classmethod
-    def of(cls, law: PatienceLaw, lam: float, s: Vector, start: float) -> "_OfferedWait":
+    def of(cls, law: PatienceLaw, lam: Vector, s: Vector, start: float) -> "_OfferedWait":
         """The peak is where so few still wait that the others can be served, or at the start."""
         peak = np.where(s < lam, np.maximum(law.time_at(np.minimum(s / lam, 1.0)), start), start)
         return cls(law, lam, s, start, peak, law.at(peak)[2])
 
     def drop(self, t: Vector, waited: Vector, of: Index) -> Vector:
         """Log v at the peak less log v at t; convex in t."""
-        return self.s[of] * (t - self.peak[of]) - self.lam * (waited - self.level[of])
+        return self.s[of] * (t - self.peak[of]) - self.lam[of] * (waited - self.level[of])
 
     def panels(self, threshold: float) -> tuple[Index, Vector, Vector]:
         """Panels in which v and all it is multiplied with are smooth: of which capacity, from where, to where.
@@ -192,7 +195,7 @@ class _OfferedWait:
         rows = np.arange(self.s.size)[:, np.newaxis]
         gap = np.maximum(self.lam - self.s, 0.0)
         before = _steps(float(((self.peak - self.start) * gap).max()))
-        after = _steps(self.lam * self.law.mean + _DROPS[-1])
+        after = _steps(float(self.lam.max()) * self.law.mean + _DROPS[-1])
         # The slope of log v is at most lam - s before its peak and s after it.
         rate = np.hstack(
             [-before / np.where(gap > 0, gap, np.inf)[:, np.newaxis], after / self.s[:, np.newaxis]]
@@ -232,7 +235,7 @@ class _OfferedWait:
         By Newton's method from times beyond, which never passes the place, since log v is concave; one step will do but
         where the law turns suddenly.
         """
-        slope = self.s[:, np.newaxis] - self.lam * survival
+        slope = self.s[:, np.newaxis] - self.lam[:, np.newaxis] * survival
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(fallen > _BOTH, t - (fallen - _BOTH) / slope, t)
         far = fallen > 6 * _BOTH
@@ -243,7 +246,7 @@ class _OfferedWait:
             least = _BOTH[drop]
             survival, _, waited = self.law.at(t[far])
             fallen = self.drop(t[far], waited, of)
-            t[far] -= np.maximum(fallen - least, 0.0) / (self.s[of] - self.lam * survival)
+            t[far] -= np.maximum(fallen - least, 0.0) / (self.s[of] - self.lam[of] * survival)
             far[far] = fallen > 2 * least
         return t
 

@@ -89,6 +89,12 @@ class Spread:
     median: float
     high: float
 
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> "Spread":
+        """That of equally likely values, each point being one of them."""
+        low, median, high = np.quantile(values, [0.05, 0.5, 0.95], method="inverted_cdf")
+        return cls(float(low), float(median), float(high))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Performance:
@@ -168,21 +174,27 @@ class Performance:
 
 
 def measures(
-    sums: Sequence[Values], *, arrival_rate: float, agents: int, capacity: Values, blocked: float = 0.0
+    sums: Sequence[Values],
+    *,
+    arrival_rate: float | Values,
+    agents: float | Values,
+    capacity: Values,
+    blocked: float = 0.0,
 ) -> dict[str, Values]:
     """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
 
     Without calls nobody waits and the service level is 1. Without agents, calls find none of them free:
     occupancy and utilisation are 1, their limit for ever fewer agents.
-    `capacity` is the (mean) sum of the agents' rates. Sums and capacity may be arrays, of one roster each.
+    `capacity` is the (mean) sum of the agents' rates, `agents` how many are present (in the mean).
+    Sums and capacity may be arrays, of one roster each; of one day each, arrival rates and agents too.
     """
     waits, queue, lost, answered_wait, in_time, late, busy, answered = sums
     throughput = arrival_rate * answered
     # Fewer and fewer agents get busier and busier; nobody is their limit, unless there is nothing to do.
-    nobody = 1.0 if arrival_rate > 0 else 0.0
+    nobody = 1.0 if np.any(arrival_rate > 0) else 0.0
     return {
         "wait_probability": _share(waits),
-        "mean_wait": queue / arrival_rate if arrival_rate > 0 else 0.0 * queue,
+        "mean_wait": _ratio(queue, arrival_rate, 0.0),
         "mean_wait_answered": _ratio(answered_wait, answered, math.inf),
         "mean_queue": queue,
         "abandonment_probability": _share(lost),
@@ -190,13 +202,13 @@ def measures(
         "service_level_offered": _share(in_time),
         "service_level_answered": _share(_ratio(in_time, answered, 0.0)),
         "service_level_virtual": _share(1.0 - late),
-        "occupancy": _share(busy / agents if agents else nobody + 0.0 * busy),
+        "occupancy": _share(_ratio(busy, agents, nobody)),
         "capacity_utilisation": _share(_ratio(throughput, capacity, nobody)),
         "throughput": throughput,
     }
 
 
-def _ratio(part: Values, whole: Values, otherwise: float) -> Values:
+def _ratio(part: Values, whole: float | Values, otherwise: float) -> Values:
     """part / whole where whole is above 0."""
     if isinstance(part, np.ndarray):
         result = np.full(part.shape, otherwise)

@@ -169,7 +169,7 @@ class SampledAgents:
             threshold=self.callers.threshold,
             wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy()),
             standard_errors=errors,
-            spread={} if n == 0 else {m: _spread(value) for m, value in self.by_roster(n).items()},
+            spread={} if n == 0 else {m: Spread.of(value) for m, value in self.by_roster(n).items()},
         )
 
     def by_roster(self, agents: int) -> dict[str, Vector]:
@@ -181,7 +181,7 @@ class SampledAgents:
         n = self._count(agents)
         if n > self.most_exact:
             return self.closure.spread_of(n, figure)
-        return _spread(figure(self.by_roster(n)))
+        return Spread.of(figure(self.by_roster(n)))
 
     def shares_failing(self, agents: int, tests: Mapping[str, OfRoster]) -> tuple[dict[str, float], float]:
         """The share of rosters that fail each test, and that of those which fail any.
@@ -310,8 +310,3 @@ class SampledAgents:
             )
         )
         return {measure: abs(float(exact[measure][0] - closure[measure][0])) for measure in MEASURES}
-
-
-def _spread(values: Vector) -> Spread:
-    low, median, high = np.quantile(values, [0.05, 0.5, 0.95], method="inverted_cdf")
-    return Spread(float(low), float(median), float(high))

@@ -6,7 +6,7 @@ turns them into measures.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,10 @@ class Callers:
             non_negative("abandonment_rate", self.abandonment_rate, infinite=True),
         )
         object.__setattr__(self, "threshold", non_negative("threshold", self.threshold))
+
+    def replace_rate(self, arrival_rate: float) -> "Callers":
+        """The same callers, calling at another rate."""
+        return replace(self, arrival_rate=arrival_rate)
 
     @property
     def settle(self) -> bool:
@@ -157,7 +161,7 @@ class QueueWaits:
         elif theta == 0:
             endless = lam >= self.capacities * (1 - 1e-12)
             spare = np.where(endless, 1.0, self.capacities - lam)
-            logs = self.log_most + np.log(self.capacities / spare) - spare * t
+            logs = self.log_most + np.log(np.where(endless, 1.0, self.capacities) / spare) - spare * t
             logs = np.where(endless, 0.0, logs)
         else:
             logs = self.log_most + log_reached(self.callers.law, lam, self.capacities, t)
@@ -175,6 +179,23 @@ def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -
             callers.arrival_rate, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
         )
     return _with_patience(callers, rows)
+
+
+def closure_days(
+    callers: Callers, arrival_rates: Vector, agents: NDArray[np.int64], capacities: Vector, c2: float
+) -> Vector:
+    """`closure_rows` of days that differ in calls, agents and capacity: an element of each; shape (days, COLUMNS)."""
+    rows = np.empty((capacities.size, COLUMNS))
+    _refuse_infinite(capacities.max(initial=0.0))
+    if callers.arrival_rate == 0:
+        rows[:] = _NO_CALLS
+        return rows
+    _kernels.closure_days(
+        arrival_rates, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
+    )
+    if callers.patience is None:
+        return rows
+    return joined(callers.patience, arrival_rates, callers.threshold, rows)
 
 
 def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:

@@ -25,12 +25,14 @@ class Costs:
     losing: float = 0.0
 
     def parts(self, agents: int, values: Mapping[str, Values]) -> dict[str, Values]:
-        """Cost per hour by cause, of one roster or of arrays of them; a cause without a price costs nothing."""
+        """Cost per hour by cause, of one roster or day or of arrays of them; a cause without a price costs nothing."""
         lost = values["abandonment_probability"]
+        # Of one day, which may have more calls than another: its calls over those of a mean day.
+        calls = values.get("calls", 1.0)
         return {
             "agents": self.agent * agents + 0.0 * lost,
             "waiting": self.waiting * values["mean_queue"] if self.waiting else 0.0 * lost,
-            "abandonment": self.losing * lost,
+            "abandonment": self.losing * calls * lost,
         }
 
     def total(self, agents: int, values: Mapping[str, Values]) -> Values:

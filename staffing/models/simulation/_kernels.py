@@ -325,31 +325,41 @@ def simulate_batch(
     threshold: float,
     warm_up: Integers,
     calls: int,
+    factors: Floats,
     totals: Floats,
-    histogram: Integers,
+    histogram: Floats,
     horizon_scale: float,
     stop: Bytes,
 ) -> None:
-    """`simulate_roster` for each roster of a batch, a row of `rates`."""
+    """`simulate_roster` for each roster of a batch, a row of `rates`, on a day of `factors` times as many calls.
+
+    Agents of rate 0 are absent. Every roster has as many calls, so its day is shorter the more of them come: weights
+    by the factor make days as long as each other.
+    """
+    own_totals, counts = np.zeros(TOTALS), np.zeros(histogram.size, np.int64)
     for r in range(rates.shape[0]):
         if stop[0]:
             return
         own = roster_key(key, np.uint64(r))
+        own_totals[:] = 0.0
+        counts[:] = 0
         simulate_roster(
             own,
-            rates[r],
+            rates[r][rates[r] > 0.0],
             listed,
-            lam,
+            lam * factors[r],
             theta,
             quantiles,
             threshold,
             warm_up[r],
             calls,
-            totals,
-            histogram,
+            own_totals,
+            counts,
             horizon_scale,
             stop,
         )
+        totals += factors[r] * own_totals
+        histogram += factors[r] * counts
 
 
 @njit(cache=True, nogil=True)

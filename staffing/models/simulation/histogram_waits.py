@@ -18,8 +18,8 @@ class HistogramWaits:
     """Share of all calls that wait longer than each edge of the bins."""
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64], scale: float, calls: int) -> "HistogramWaits":
-        """From the bins' counts among `calls` calls, those with no wait being in none of them."""
+    def of_counts(cls, counts: NDArray[np.float64], scale: float, calls: float) -> "HistogramWaits":
+        """From the bins' (weighted) counts among `calls` calls, those with no wait being in none of them."""
         return cls(scale, np.append(np.cumsum(counts[::-1])[::-1], 0) / calls)
 
     def survival(self, t: float) -> float:

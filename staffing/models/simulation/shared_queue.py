@@ -18,6 +18,7 @@ from staffing.models.stoppable_threads import Flag, in_threads, never
 
 UNBOUNDED = ("mean_wait", "mean_wait_answered", "mean_queue", "throughput")
 Rosters = Callable[[int, np.random.Generator], NDArray[np.float64]]
+Factors = Callable[[int, np.random.Generator], NDArray[np.float64]]
 
 Report = Callable[[int], None]
 
@@ -28,18 +29,18 @@ FEWEST_LOST = 30
 
 class _Batch(NamedTuple):
     totals: NDArray[np.float64]
-    capacity: float
+    sizes: NDArray[np.float64]
     settled: bool
-    histogram: NDArray[np.int64]
+    histogram: NDArray[np.float64]
 
 
 class _Results(NamedTuple):
-    """Totals and mean capacity of each batch, one row each; whether all settled, and the bins of all together."""
+    """Totals, mean capacity and agents present of each batch, one row each; whether all settled, and all bins."""
 
     totals: NDArray[np.float64]
-    capacities: NDArray[np.float64]
+    sizes: NDArray[np.float64]
     settled: bool
-    histogram: NDArray[np.int64]
+    histogram: NDArray[np.float64]
 
 
 class SharedQueueSimulation:
@@ -57,8 +58,9 @@ class SharedQueueSimulation:
     arrival_rate : float
         lam > 0, calls per unit of time.
     rosters : callable
-        `rosters(size, generator)` gives the agents' rates, > 0, shape (size, agents). Rosters of one batch
-        may depend on each other, as strata do; different batches must not. Called from several threads.
+        `rosters(size, generator)` gives the agents' rates, > 0 or 0 for an absent agent, shape (size, agents).
+        Rosters of one batch may depend on each other, as strata do; different batches must not. Called from several
+        threads.
     agents : int
         Agents in each roster, >= 0.
     abandonment_rate : float
@@ -66,6 +68,9 @@ class SharedQueueSimulation:
     patience_quantiles : ndarray, shape (m + 1,), optional
         Patience exceeded with probability 1 - k / m, k = 0 ... m, even in between; infinite for callers who never give
         up. Instead of exponential patience; `abandonment_rate` then only sizes the runs.
+    arrival_factors : callable, optional
+        `arrival_factors(size, generator)` gives factors on lam, > 0, one per roster of a batch, of mean 1: so many
+        calls its day has. Shares are then of all days' calls, mean queue and busy agents of their time.
     in_order : bool
         Whether calls go to the first idle agent in the order of the roster, not to the one idle for longest.
     threshold : float
@@ -96,6 +101,7 @@ class SharedQueueSimulation:
         agents: int,
         abandonment_rate: float,
         patience_quantiles: NDArray[np.float64] | None = None,
+        arrival_factors: Factors | None = None,
         in_order: bool = False,
         threshold: float = 0.0,
         seed: int = 0,
@@ -108,6 +114,7 @@ class SharedQueueSimulation:
         self.agents = count("agents", agents)
         self.abandonment_rate = non_negative("abandonment_rate", abandonment_rate, infinite=True)
         self._patience = np.empty(0) if patience_quantiles is None else _quantiles(patience_quantiles)
+        self._factors = arrival_factors
         self._in_order = in_order
         self.threshold = non_negative("threshold", threshold)
         self.seed = count("seed", seed)
@@ -126,7 +133,7 @@ class SharedQueueSimulation:
             else _at_least_one("calls_per_roster", calls_per_roster)
         )
         self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
-        self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty(0), True, np.zeros(BINS, np.int64))
+        self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty((0, 2)), True, np.zeros(BINS))
 
     @property
     def batches(self) -> int:
@@ -179,9 +186,9 @@ class SharedQueueSimulation:
         numbers = range(self.batches, self.batches + count("batches", batches))
         workers = _at_least_one("workers", workers)
         # What must be compiled is so here, by simulating nothing: this thread hears an interrupt.
-        self._simulate(np.uint64(0), np.empty((0, self.agents)), never())
+        self._simulate(np.uint64(0), np.empty((0, self.agents)), np.empty(0), never())
         totals: list[NDArray[np.float64]] = []
-        capacities: list[float] = []
+        sizes: list[NDArray[np.float64]] = []
         histogram = self._results.histogram.copy()
 
         settled = self._results.settled
@@ -190,7 +197,7 @@ class SharedQueueSimulation:
             nonlocal settled
             settled = settled and batch.settled
             totals.append(batch.totals)
-            capacities.append(batch.capacity)
+            sizes.append(batch.sizes)
             np.add(histogram, batch.histogram, out=histogram)
             if report is not None:
                 report(self.rosters_per_batch)
@@ -199,7 +206,7 @@ class SharedQueueSimulation:
         # One assignment, which no interrupt can cut in two.
         self._results = _Results(
             np.vstack([self._results.totals, *totals]),
-            np.append(self._results.capacities, capacities),
+            np.vstack([self._results.sizes, *sizes]),
             settled,
             histogram,
         )
@@ -222,12 +229,12 @@ class SharedQueueSimulation:
                 f"batches: {batches} have been run, at least 2 are needed to tell how uncertain the results "
                 f"are; call run({2 - batches}) first"
             )
-        totals, capacities, _, histogram = self._results
-        whole = self._measures(totals.sum(axis=0), float(capacities.mean()))
+        totals, sizes, _, histogram = self._results
+        whole = self._measures(totals.sum(axis=0), sizes.mean(axis=0))
         others = [
-            self._measures(rest, capacity)
-            for rest, capacity in zip(
-                totals.sum(axis=0) - totals, (capacities.sum() - capacities) / (batches - 1), strict=True
+            self._measures(rest, size)
+            for rest, size in zip(
+                totals.sum(axis=0) - totals, (sizes.sum(axis=0) - sizes) / (batches - 1), strict=True
             )
         ]
         controls = self.controls()
@@ -248,15 +255,15 @@ class SharedQueueSimulation:
             method_error=method_error,
             time_unit=self.time_unit,
             threshold=self.threshold,
-            wait_law=HistogramWaits.of_counts(histogram, self._scale, self.calls),
+            wait_law=HistogramWaits.of_counts(histogram, self._scale, float(totals[:, kernels.CALLS].sum())),
             standard_errors=errors,
         )
 
     def batch_values(self) -> list[dict[str, float]]:
         """Every measure by its name for each batch alone, in their order; batches are independent."""
         return [
-            self._measures(totals, capacity)
-            for totals, capacity in zip(self._results.totals, self._results.capacities, strict=True)
+            self._measures(totals, sizes)
+            for totals, sizes in zip(self._results.totals, self._results.sizes, strict=True)
         ]
 
     def controls(self) -> NDArray[np.float64]:
@@ -274,7 +281,7 @@ class SharedQueueSimulation:
         giving_up = theta * totals[:, kernels.WAIT] - (lost if theta else 0.0)
         return np.column_stack([surprises, giving_up]) / totals[:, [kernels.CALLS]]
 
-    def _measures(self, totals: NDArray[np.float64], capacity: float) -> dict[str, float]:
+    def _measures(self, totals: NDArray[np.float64], sizes: NDArray[np.float64]) -> dict[str, float]:
         share = (totals / totals[kernels.CALLS]).tolist()
         sums = Sums(
             answered=1.0 - share[kernels.LOST],
@@ -286,7 +293,8 @@ class SharedQueueSimulation:
             virtually_late=share[kernels.LATE],
             busy=min(max(float(totals[kernels.BUSY] / totals[kernels.ELAPSED]), 0.0), float(self.agents)),
         )
-        return measures(sums, arrival_rate=self.arrival_rate, agents=self.agents, capacity=capacity)
+        capacity, present = sizes.tolist()
+        return measures(sums, arrival_rate=self.arrival_rate, agents=present, capacity=capacity)
 
     @property
     def _never_giving_up(self) -> float:
@@ -296,7 +304,7 @@ class SharedQueueSimulation:
         return float(np.isinf(self._patience[1:]).mean())
 
     def _seeds(self, batch: int) -> tuple[np.random.Generator, np.uint64]:
-        rosters, calls = np.random.SeedSequence(self.seed, spawn_key=(batch,)).spawn(2)
+        rosters, calls, _ = np.random.SeedSequence(self.seed, spawn_key=(batch,)).spawn(3)
         return np.random.default_rng(rosters), calls.generate_state(1, np.uint64)[0]
 
     def _rosters_of(self, batch: int) -> NDArray[np.float64]:
@@ -305,34 +313,52 @@ class SharedQueueSimulation:
         shape = (self.rosters_per_batch, self.agents)
         if rates.shape != shape:
             raise ScenarioError(f"rosters: returned rates of shape {rates.shape}, needed is {shape}")
-        if not np.all((rates > 0) & (rates < math.inf)):
-            wrong = rates[~((rates > 0) & (rates < math.inf))][0]
-            raise ScenarioError(f"rosters: returned a rate of {wrong}; rates must be above 0 and finite")
+        if not np.all((rates >= 0) & (rates < math.inf)):
+            wrong = rates[~((rates >= 0) & (rates < math.inf))][0]
+            raise ScenarioError(
+                f"rosters: returned a rate of {wrong}; rates must be above 0 and finite, or 0 for an absent agent"
+            )
         return rates
 
-    def _warm_up_of(self, rates: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _factors_of(self, batch: int) -> NDArray[np.float64]:
+        if self._factors is None:
+            return np.ones(self.rosters_per_batch)
+        *_, own = np.random.SeedSequence(self.seed, spawn_key=(batch,)).spawn(3)
+        factors = np.ascontiguousarray(
+            self._factors(self.rosters_per_batch, np.random.default_rng(own)), np.float64
+        )
+        if factors.shape != (self.rosters_per_batch,) or not np.all((factors > 0) & (factors < math.inf)):
+            raise ScenarioError(
+                f"arrival_factors: must return {self.rosters_per_batch} numbers above 0 and finite"
+            )
+        return factors
+
+    def _warm_up_of(
+        self, rates: NDArray[np.float64], factors: float | NDArray[np.float64] = 1.0
+    ) -> NDArray[np.int64]:
         if self._warm_up is not None:
             return np.full(rates.shape[:-1], self._warm_up)
-        return warm_up_calls(rates, self.arrival_rate, self.abandonment_rate)
+        return warm_up_calls(rates, self.arrival_rate * factors, self.abandonment_rate)
 
     def _batch(self, batch: int, stop: Flag) -> _Batch:
-        rates = self._rosters_of(batch)
+        rates, factors = self._rosters_of(batch), self._factors_of(batch)
         capacity = rates.sum(axis=1)
         endless = self.arrival_rate * self._never_giving_up
-        if endless > 0 and capacity.min() <= endless:
+        if endless > 0 and np.any(capacity <= endless * factors):
             raise Infeasible(
                 f"calls arrive at rate {endless:g}, a roster can serve {capacity.min():g} (mean over rosters "
                 f"{capacity.mean():g}) and their callers never give up, so its queue would grow for ever; "
                 "capacity must exceed that rate in every roster: add agents or make patience finite"
             )
-        totals, histogram = self._simulate(self._seeds(batch)[1], rates, stop)
-        settled = settles(rates, self.arrival_rate, self.abandonment_rate)
-        return _Batch(totals, float(capacity.mean()), settled, histogram)
+        totals, histogram = self._simulate(self._seeds(batch)[1], rates, factors, stop)
+        settled = settles(rates, self.arrival_rate * factors, self.abandonment_rate)
+        sizes = np.array([capacity.mean(), (rates > 0).sum(axis=1).mean()])
+        return _Batch(totals, sizes, settled, histogram)
 
     def _simulate(
-        self, key: np.uint64, rates: NDArray[np.float64], stop: Flag
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        totals, histogram = np.zeros(kernels.TOTALS), np.zeros(BINS, np.int64)
+        self, key: np.uint64, rates: NDArray[np.float64], factors: NDArray[np.float64], stop: Flag
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        totals, histogram = np.zeros(kernels.TOTALS), np.zeros(BINS)
         kernels.simulate_batch(
             key,
             rates,
@@ -341,8 +367,9 @@ class SharedQueueSimulation:
             self.abandonment_rate,
             self._patience,
             self.threshold,
-            self._warm_up_of(rates),
+            self._warm_up_of(rates, factors),
             self.calls_per_roster,
+            factors,
             totals,
             histogram,
             self._scale,

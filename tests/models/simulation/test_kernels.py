@@ -169,14 +169,36 @@ def test_a_batch_is_its_rosters_one_by_one():
     rates = np.random.default_rng(3).uniform(0.5, 1.5, (5, 7))
     warm_up = np.array([20, 30, 0, 50, 1000])
     batch, alone = np.zeros((2, kernels.TOTALS))
-    bins_batch, bins_alone = np.zeros((2, 64), np.int64)
+    bins_batch, bins_alone = np.zeros(64), np.zeros(64, np.int64)
     common = (True, 7.0, 0.5, QUANTILES, 0.1)
-    kernels.simulate_batch(KEY, rates, *common, warm_up, 400, batch, bins_batch, 0.3, GO_ON)
+    kernels.simulate_batch(KEY, rates, *common, warm_up, 400, np.ones(5), batch, bins_batch, 0.3, GO_ON)
     for r in range(5):
         own = np.uint64(kernels.roster_key(KEY, np.uint64(r)))
         kernels.simulate_roster(own, rates[r], *common, warm_up[r], 400, alone, bins_alone, 0.3, GO_ON)
     np.testing.assert_array_equal(batch, alone)
     np.testing.assert_array_equal(bins_batch, bins_alone)
+
+
+def test_a_day_of_more_calls_weighs_more_and_absent_agents_never_answer():
+    rates = np.array([[1.0, 0.0, 0.7, 0.0], [0.5, 0.9, 1.1, 0.3]])
+    factors, warm_up = np.array([0.8, 1.3]), np.array([20, 30])
+    batch, expected = np.zeros((2, kernels.TOTALS))
+    bins_batch, expected_bins = np.zeros((2, 64))
+    laws = (0.5, EXPONENTIAL, 0.1)
+    kernels.simulate_batch(
+        KEY, rates, False, 2.0, *laws, warm_up, 400, factors, batch, bins_batch, 0.3, GO_ON
+    )
+    for r, present in enumerate([[1.0, 0.7], [0.5, 0.9, 1.1, 0.3]]):
+        own = np.uint64(kernels.roster_key(KEY, np.uint64(r)))
+        totals, bins = np.zeros(kernels.TOTALS), np.zeros(64, np.int64)
+        lam = 2.0 * factors[r]
+        kernels.simulate_roster(
+            own, np.array(present), False, lam, *laws, warm_up[r], 400, totals, bins, 0.3, GO_ON
+        )
+        expected += factors[r] * totals
+        expected_bins += factors[r] * bins
+    np.testing.assert_allclose(batch, expected, rtol=1e-14)
+    np.testing.assert_allclose(bins_batch, expected_bins, rtol=1e-14)
 
 
 def test_a_kernel_told_to_stop_does_so_at_its_next_look():
@@ -188,9 +210,11 @@ def test_a_kernel_told_to_stop_does_so_at_its_next_look():
     kernels.serve(KEY, np.array(UNLIKE), *system, 0.1, 7, size, totals, histogram, 0.3, stop, record)
     assert np.all(record[:7, 0] > 0)  # calls before the first look, at call 0
     assert not record[7:].any()
+    bins = np.zeros(64)
     kernels.simulate_batch(
-        KEY, np.ones((2, 7)), *system, 0.1, np.full(2, 7), size, totals, histogram, 0.3, stop
+        KEY, np.ones((2, 7)), *system, 0.1, np.full(2, 7), size, np.ones(2), totals, bins, 0.3, stop
     )
+    assert not bins.any()
     assert not totals.any()
     assert not histogram.any()
 

@@ -238,7 +238,7 @@ def test_default_lengths():
         ({"warm_up_calls": -1}, "warm_up_calls: -1 must be at least 0"),
         ({"rosters": 3}, "rosters: 3 must be a function"),
         ({"agents": 9}, r"shape \(8, 10\), needed is \(8, 9\)"),
-        ({"rosters": identical(0.0, 10)}, "rate of 0.0"),
+        ({"rosters": identical(-1.0, 10)}, "rate of -1.0"),
         ({"rosters": identical(math.nan, 10)}, "rate of nan"),
         ({"rosters": identical(math.inf, 10)}, "rate of inf"),
     ],
