@@ -267,7 +267,7 @@ ENTRY = re.compile(r"^(?:# )?(\w+) = .*", flags=re.MULTILINE)
 def test_the_template_knows_every_field_in_order():
     text = scenario_template()
     assert [entry[1] for entry in ENTRY.finditer(text)] == list(FIELDS)
-    assert all(len(line) < 150 for line in text.splitlines())
+    assert all(len(line) < 120 for line in text.splitlines())
 
 
 @pytest.mark.parametrize("field", FIELDS)
