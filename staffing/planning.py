@@ -222,7 +222,7 @@ def simulate_staffing(
             f"routing = {question.routing} cannot be simulated; give {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]}"
         )
     if model.most is not None and n > model.most:
-        model.values(n)  # which says so
+        raise ScenarioError(f"agents: {n} is more than the {model.most} there are; give fewer, or more rates")
     run = simulation_of(model, n, around=n, seed=count("seed", seed))
     batches = -(-rosters // run.rosters_per_batch)
     with progress_bar(progress, "simulation", batches * run.rosters_per_batch, "rosters") as advance:

@@ -10,7 +10,6 @@ from staffing.models.agents import Agents
 from staffing.models.patience import PatienceLaw
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.models.simulation.warm_up import warm_up_calls
-from staffing.models.uncertain_days import UncertainDays
 
 _CALLS_PER_BATCH = 100_000
 _STEPS = 2**16
@@ -48,7 +47,7 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
         agents=agents,
         abandonment_rate=callers.abandonment_rate,
         patience_quantiles=None if callers.patience is None else _quantiles(callers.patience),
-        arrival_factors=model.arrival_factors if isinstance(model, UncertainDays) else None,
+        arrival_factors=model.arrival_factors,
         in_order=order is not None,
         threshold=callers.threshold,
         seed=seed,

@@ -23,7 +23,7 @@ class Unseen:
 
     def __init__(self, model: Agents, costs: Costs) -> None:
         self._model, self._costs = model, costs
-        self._patience = 1 / model.callers.abandonment_rate
+        self._patience = model.callers.mean_patience
 
     def share(self, agents: int, rosters: int) -> float:
         """The share of rosters below the load if so many rosters may well hold none; otherwise 0."""

@@ -10,6 +10,8 @@ from staffing.models.performance import Performance, Spread, Values
 from staffing.models.routing import Rule
 from staffing.models.shared_queue import Callers
 
+Factors = Callable[[int, np.random.Generator], NDArray[np.float64]]
+
 
 class OfRoster(Protocol):
     """A function of every measure of a roster, or, elementwise, of arrays over rosters."""
@@ -43,6 +45,11 @@ class Agents(Protocol):
     @property
     def most(self) -> int | None:
         """The most there are; None for no limit."""
+        ...
+
+    @property
+    def arrival_factors(self) -> Factors | None:
+        """A function of (size, generator) that draws a factor on the calls per roster; None if all days are alike."""
         ...
 
     def values(self, agents: int) -> Mapping[str, float]:

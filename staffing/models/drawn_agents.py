@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from staffing.models.agents import OfRoster
+from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
 from staffing.models.closure_error import closure_error
 from staffing.models.errors import ScenarioError
 from staffing.models.patient_queue import reach_without_excess
-from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
+from staffing.models.performance import MEASURES, MethodError, Performance, Spread, performance
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import EXACT_ROUTINGS, Routing, Rule, rule_of, without_closure
 from staffing.models.routing_error import with_routing_error
 from staffing.models.score_nodes import FARTHEST, score_nodes
 from staffing.models.shared_queue import (
+    ENDLESS,
     EXACT,
     Callers,
     QueueWaits,
@@ -30,8 +31,6 @@ from staffing.models.shared_queue import (
     measures_by_roster,
 )
 
-_QUEUE = Sums._fields.index("queue")
-_ANSWERED_WAIT = Sums._fields.index("answered_wait")
 _ONE = np.ones(1)
 _SCORES = np.array([-FARTHEST, -3.0, ndtri(0.05), -0.7, 0.0, 0.7, ndtri(0.95), 3.0, FARTHEST])
 _POINTS = [2, 4, 6]
@@ -93,6 +92,11 @@ class DrawnAgents:
     def rule(self) -> Rule:
         """Which idle agent gets a call."""
         return rule_of(self.routing)
+
+    @property
+    def arrival_factors(self) -> Factors | None:
+        """None: all days are alike."""
+        return None
 
     @property
     def mean_rate(self) -> float:
@@ -220,20 +224,18 @@ class DrawnAgents:
     def _error(
         self, agents: int, rows: Vector, capacities: Vector, weights: Vector, values: Mapping[str, float]
     ) -> Mapping[str, MethodError]:
-        exact = self.routing in EXACT_ROUTINGS
-        error = closure_error(
-            self.law,
-            agents,
-            values,
-            given_capacity=exact,
-            patience=1 / self.callers.abandonment_rate if self.callers.abandonment_rate > 0 else math.inf,
-        )
-        if exact:
+        error = self.closure_error(agents, values)
+        if self.routing in EXACT_ROUTINGS:
             return error
         at_nodes = measures_by_roster(self.callers, agents, rows, capacities)
         cv = np.full(capacities.size, self.law.cv)
-        return with_routing_error(
-            error, rule_of(self.routing), agents, cv, at_nodes, self.callers, capacities, weights
+        return with_routing_error(error, self.rule, agents, cv, at_nodes, self.callers, capacities, weights)
+
+    def closure_error(self, agents: int, values: Mapping[str, float]) -> dict[str, MethodError]:
+        """Bounds on what the closure may miss of these values, but for those of the routing rule itself."""
+        exact = self.routing in EXACT_ROUTINGS
+        return closure_error(
+            self.law, agents, values, given_capacity=exact, patience=self.callers.mean_patience
         )
 
     def method(self, agents: int) -> str:
@@ -251,7 +253,7 @@ class DrawnAgents:
         capacities, weights = self._nodes(agents)
         rows = closure_rows(self.callers, agents, capacities, self.c2)
         if self.endless(agents) and capacities.size > 1:
-            rows[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
+            rows[:, ENDLESS] = np.inf
         self._averages[agents] = rows, capacities, weights
         return self._averages[agents]
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from staffing.models.agents import OfRoster
+from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
 from staffing.models.errors import ScenarioError
 from staffing.models.performance import Performance, Spread
@@ -45,6 +45,8 @@ class GivenAgents:
         If there is none or there are more than `MOST_GIVEN`, or a rate is not above zero and finite, or as
         `roster_performance` for the routing.
     """
+
+    arrival_factors: Factors | None = None
 
     def __init__(
         self, callers: Callers, rates: tuple[float, ...], *, routing: Routing = "longest-idle"

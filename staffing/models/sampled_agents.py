@@ -8,18 +8,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from staffing.models.agents import OfRoster
+from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.errors import ScenarioError
 from staffing.models.latin_hypercube import LatinHypercube
-from staffing.models.performance import MEASURES, MethodError, Performance, Spread, Sums, performance
+from staffing.models.performance import MEASURES, MethodError, Performance, Spread, performance
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routed_rows import routed_levels, routed_row
 from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of, without_closure
 from staffing.models.routing_error import routing_method, with_routing_error
 from staffing.models.shared_queue import (
     COLUMNS,
+    ENDLESS,
     Callers,
     QueueWaits,
     Vector,
@@ -36,8 +37,6 @@ MOST_RATES = 20_000_000
 GROUPS = 20
 ERRORS = 4
 """Standard errors that the stated error of a mean over rosters is."""
-_QUEUE = Sums._fields.index("queue")
-_ANSWERED_WAIT = Sums._fields.index("answered_wait")
 _TOGETHER = 16
 _MOST_ROWS = 160_000
 _KEPT = 8
@@ -80,6 +79,8 @@ class SampledAgents:
     ScenarioError
         If the rule is not known, or is a priority list, which agents drawn at random do not stand in.
     """
+
+    arrival_factors: Factors | None = None
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class SampledAgents:
         n = self._count(agents)
         if n > self.most_exact:
             return self._cross_checked(n)
-        rows, capacities = self._rows(n), self._capacities(n)
+        rows, capacities, by_roster = self._rows(n), self._capacities(n), self.by_roster(n)
         values, even = self.values(n), np.full(self.drawn, 1 / self.drawn)
         groups = self._means(n, rows.reshape(GROUPS, self._size, -1), capacities.reshape(GROUPS, -1))
         errors = {
@@ -154,22 +155,21 @@ class SampledAgents:
             measure: "exact" if n == 0 or measure == "blocking_probability" else ERRORS * error
             for measure, error in errors.items()
         }
-        law = (
-            "exact law"
-            if self.rule in EXACT_ROUTINGS
-            else routing_method(self.rule, values["wait_probability"])
-        )
+        law = "exact law"
+        if self.rule not in EXACT_ROUTINGS:
+            law = routing_method(self.rule, values["wait_probability"])
+            stated = with_routing_error(
+                stated, self.rule, n, self._cvs(n), by_roster, self.callers, capacities, even
+            )
         return performance(
             values,
             method=f"{law} of {self.drawn} rosters",
-            method_error=with_routing_error(
-                stated, self.rule, n, self._cvs(n), self.by_roster(n), self.callers, capacities, even
-            ),
+            method_error=stated,
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
             wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy()),
             standard_errors=errors,
-            spread={} if n == 0 else {m: Spread.of(value) for m, value in self.by_roster(n).items()},
+            spread={} if n == 0 else {m: Spread.of(value) for m, value in by_roster.items()},
         )
 
     def by_roster(self, agents: int) -> dict[str, Vector]:
@@ -246,7 +246,7 @@ class SampledAgents:
         means = rows.mean(axis=1)
         if self.closure.endless(agents):
             # A roster at or below the load is possible, drawn or not.
-            means[:, [_QUEUE, _ANSWERED_WAIT]] = np.inf
+            means[:, ENDLESS] = np.inf
         return measures_by_roster(self.callers, agents, means, capacities.mean(axis=1))
 
     def _levels_at_once(self, load: float) -> int:

@@ -31,6 +31,8 @@ Vector = NDArray[np.float64]
 
 EXACT: Mapping[str, MethodError] = dict.fromkeys(MEASURES, "exact")
 COLUMNS = len(Sums._fields) + 1
+ENDLESS = [Sums._fields.index("queue"), Sums._fields.index("answered_wait")]
+"""Sums that are infinite on average where some queue may grow without end."""
 OF_PATIENCE = math.nan
 """The abandonment rate of callers whose law of patience is given."""
 
@@ -89,6 +91,11 @@ class Callers:
         return self.arrival_rate == 0 or self.abandonment_rate > 0
 
     @property
+    def mean_patience(self) -> float:
+        """Mean time a caller waits before giving up; infinite if nobody does."""
+        return 1 / self.abandonment_rate if self.abandonment_rate > 0 else math.inf
+
+    @property
     def exponential_rate(self) -> float:
         """The abandonment rate where patience is exponential, otherwise nan, with which kernels leave it to others."""
         return self.abandonment_rate if self.patience is None else OF_PATIENCE
@@ -96,7 +103,7 @@ class Callers:
     @property
     def law(self) -> PatienceLaw:
         """The law of patience, exponential or not; there is none where nobody or everybody gives up at once."""
-        return self.patience or ExponentialPatience(1 / self.abandonment_rate)
+        return self.patience or ExponentialPatience(self.mean_patience)
 
 
 def _rate_of(patience: object, given: object) -> float:

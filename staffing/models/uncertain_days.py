@@ -3,17 +3,16 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri
 
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
-from staffing.models.closure_error import closure_error
 from staffing.models.days import Days
 from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.kinds_of_days import POINTS, Kinds, drawn_kinds, kinds_for_means, share_below
 from staffing.models.performance import (
     MEASURES,
     MethodError,
@@ -26,29 +25,13 @@ from staffing.models.performance import (
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import EXACT_ROUTINGS, Routing, Rule
 from staffing.models.routing_error import routing_error
-from staffing.models.score_nodes import smooth_nodes
-from staffing.models.shared_queue import COLUMNS, Callers, QueueWaits, Vector, closure_days
+from staffing.models.shared_queue import ENDLESS, Callers, QueueWaits, Vector, closure_days
 
-POINTS = 4096
-"""Rosters and days of which quantiles and shares are those of a level, a power of two."""
 QUADRATURE_ERROR = 5e-5
 """Of shares, and of other measures as a share of them."""
 CALLS = "calls"
 """In the measures of one day: its calls over those of a mean day."""
 _BY_TIME = np.array([name in ("queue", "busy") for name in Sums._fields])
-_ENDLESS = [Sums._fields.index("queue"), Sums._fields.index("answered_wait")]
-
-
-class _Kinds(NamedTuple):
-    """Kinds of rosters and days, an element each, and their chances."""
-
-    calls: Vector
-    """The day's arrival factor A."""
-    present: NDArray[np.int64]
-    capacities: Vector
-    weights: Vector
-    rows: Vector
-    """Rows of sums."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +87,13 @@ class UncertainDays:
     routing: Routing = "longest-idle"
     seed: int = 0
     _level: DrawnAgents = field(init=False, repr=False, compare=False)
-    _nodes: dict[int, _Kinds] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _nodes: dict[int, tuple[Kinds, Vector]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     _sobol: dict[int, dict[str, Vector]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _shares: dict[tuple[int, float], float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _scores: list[Vector] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_level", DrawnAgents(self.callers, self.law, self.routing))
@@ -129,16 +113,16 @@ class UncertainDays:
     def values(self, agents: int) -> dict[str, float]:
         """Mean of every measure over rosters and days, without the rest of `performance`: for searches."""
         n = count("agents", agents)
-        kinds = self._average(n)
+        kinds, rows = self._average(n)
         by_calls = kinds.weights * kinds.calls
         by_calls /= by_calls.sum()
-        finite = kinds.rows[:, :-1].copy()
+        finite = rows[:, :-1].copy()
         endless = self.endless(n)
         if endless:
-            finite[:, _ENDLESS] = 0.0
+            finite[:, ENDLESS] = 0.0
         sums = np.where(_BY_TIME, kinds.weights @ finite, by_calls @ finite)
         if endless:
-            sums[_ENDLESS] = math.inf
+            sums[ENDLESS] = math.inf
         return measures(
             sums.tolist(),
             arrival_rate=self.callers.arrival_rate,
@@ -158,15 +142,14 @@ class UncertainDays:
             If `agents` is not a whole number of at least 0.
         """
         n = count("agents", agents)
-        kinds, values = self._average(n), self.values(n)
-        by_day = self._by_day(n)
+        (kinds, rows), values, by_day = self._average(n), self.values(n), self._by_day(n)
         return performance(
             values,
             method=f"{self._level.method(n)} over days",
-            method_error=self._error(n, kinds, values),
+            method_error=self._error(n, kinds, rows, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=self._waits(kinds),
+            wait_law=self._waits(kinds, rows),
             spread={m: Spread.of(by_day[m]) for m in MEASURES},
         )
 
@@ -206,7 +189,7 @@ class UncertainDays:
         if capacity < 0:
             return 0.0
         if (agents, capacity) not in self._shares:
-            self._shares[agents, capacity] = self._share_below(agents, capacity)
+            self._shares[agents, capacity] = share_below(self.law, self.days, agents, capacity)
         return self._shares[agents, capacity]
 
     def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
@@ -229,114 +212,36 @@ class UncertainDays:
         """Draws of the factor on the calls, one from each of `size` equally likely ranges."""
         return self.days.arrival_factor(_strata(size, generator))
 
-    def _average(self, agents: int) -> _Kinds:
-        """The kinds of rosters and days that the mean is taken over, remembered: searches come back."""
+    def _average(self, agents: int) -> tuple[Kinds, Vector]:
+        """The kinds of rosters and days that the mean is taken over, and their rows, remembered: searches come back."""
         if agents not in self._nodes:
-            self._nodes[agents] = self._with_rows(*self._grid(agents))
+            lam = self.callers.arrival_rate
+            width = self._level.turn_width() / lam if lam > 0 else math.inf
+            kinds = kinds_for_means(self.law, self.days, agents, width)
+            self._nodes[agents] = kinds, self._rows(kinds)
         return self._nodes[agents]
 
-    def _grid(self, agents: int) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-        """Arrival factor, agents present, capacity and weight of every node."""
-        days = self.days
-        few = max(days.mean_present(agents), 1.0)
-        widths = {
-            "roster": self.law.cv / math.sqrt(few),
-            "rate": days.rate_log_sd,
-            "calls": days.arrival_cv,
-            "present": math.sqrt(days.absence / few),
-        }
-        turning, smooth = {}, self._width()
-        for name in sorted(widths, key=widths.__getitem__, reverse=True):
-            turning[name] = widths[name] / smooth
-            smooth = math.hypot(smooth, widths[name])
-        roster, rate, calls = (smooth_nodes(turning[name]) for name in ("roster", "rate", "calls"))
-        present, chances = days.present_nodes(agents, turning["present"])
-        capacities = np.array([self.law.capacity_at_score(int(m), roster[0]) for m in present])
-        factors, arrivals = days.rate_factor(rate[0]), days.arrival_factor(calls[0])
-        shape = arrivals.size, present.size, roster[0].size, factors.size
-        weights = np.einsum("i,j,k,l->ijkl", calls[1], chances, roster[1], rate[1])
-        return (
-            np.broadcast_to(arrivals[:, np.newaxis, np.newaxis, np.newaxis], shape).ravel(),
-            np.broadcast_to(present[:, np.newaxis, np.newaxis], shape).ravel(),
-            np.broadcast_to(capacities[:, :, np.newaxis] * factors, shape).ravel(),
-            weights.ravel(),
-        )
-
-    def _width(self) -> float:
-        """Over how large a share of the load the queue turns."""
+    def _rows(self, kinds: Kinds) -> Vector:
+        """Rows of sums of each kind."""
         lam = self.callers.arrival_rate
-        return self._level.turn_width() / lam if lam > 0 else math.inf
-
-    def _with_rows(
-        self, calls: Vector, present: NDArray[np.int64], capacities: Vector, weights: Vector
-    ) -> _Kinds:
-        rows = closure_days(
-            self.callers, self.callers.arrival_rate * calls, present, capacities, self._level.c2
-        )
-        return _Kinds(calls, present, capacities, weights, rows)
+        return closure_days(self.callers, lam * kinds.calls, kinds.present, kinds.capacities, self._level.c2)
 
     def _by_day(self, agents: int) -> dict[str, Vector]:
         """Every measure of each Sobol point, and its calls; the same points for all levels."""
         if agents not in self._sobol:
-            score, rate, arrivals, u = self._points()
-            present = self.days.present(agents, u)
-            capacities = np.empty(POINTS)
-            for m in np.unique(present):
-                these = present == m
-                capacities[these] = self.law.capacity_at_score(int(m), score[these])
-            calls = self.days.arrival_factor(arrivals)
-            kinds = self._with_rows(
-                calls, present, capacities * self.days.rate_factor(rate), np.full(POINTS, 1 / POINTS)
-            )
+            kinds = drawn_kinds(self.law, self.days, agents, self.seed)
             self._sobol[agents] = {
-                CALLS: calls,
+                CALLS: kinds.calls,
                 **measures(
-                    list(kinds.rows[:, :-1].T),
-                    arrival_rate=self.callers.arrival_rate * calls,
-                    agents=present.astype(np.float64),
+                    list(self._rows(kinds)[:, :-1].T),
+                    arrival_rate=self.callers.arrival_rate * kinds.calls,
+                    agents=kinds.present.astype(np.float64),
                     capacity=kinds.capacities,
                 ),
             }
         return self._sobol[agents]
 
-    def _points(self) -> list[Vector]:
-        """Normal scores of capacity, rate and calls, and the probability of the number present."""
-        if not self._scores:
-            from scipy.stats import qmc
-
-            u = qmc.Sobol(4, seed=np.random.default_rng(self.seed)).random(POINTS)
-            u = np.clip(u, 1e-12, 1 - 1e-12)
-            self._scores.extend([*ndtri(u[:, :3].T), u[:, 3]])
-        return self._scores
-
-    def _share_below(self, agents: int, capacity: float) -> float:
-        """Exactly in the widest of rate, calls and roster, which smooths the sum over the others."""
-        days, law, t = self.days, self.law, self.days.rate_log_sd
-        present, chances = days.present_nodes(agents)
-        widths = {
-            "roster": law.cv / math.sqrt(max(days.mean_present(agents), 1.0)),
-            "rate": t,
-            "calls": days.arrival_cv,
-        }
-        widest = max(widths, key=widths.__getitem__)
-        turning = {name: width / (widths[widest] or 1.0) for name, width in widths.items()} | {widest: 0.0}
-        (score, roster), (rate, by_rate), (calls, by_calls) = (smooth_nodes(turning[name]) for name in widths)
-        share, weights = 0.0, by_calls[:, np.newaxis] * by_rate
-        factors = np.ones(1) if widest == "rate" else days.rate_factor(rate)
-        arrivals = np.ones(1) if widest == "calls" else days.arrival_factor(calls)
-        limits = max(capacity, 1e-300) * arrivals[:, np.newaxis] / factors
-        for m, chance in zip(present, chances, strict=True):
-            if widest == "roster":
-                below = np.array([[law.capacity_cdf(int(m), float(x)) for x in row] for row in limits])
-                share += float(chance * (below * weights).sum())
-                continue
-            excess = np.maximum(law.capacity_at_score(int(m), score), 1e-300) / limits[..., np.newaxis]
-            by_rate_alone = widest == "rate"
-            below = ndtr((t * t / 2 - np.log(excess)) / t) if by_rate_alone else days.arrival_survival(excess)
-            share += float(chance * weights.ravel() @ (below @ roster).ravel())
-        return min(share, 1.0)
-
-    def _waits(self, kinds: _Kinds) -> DayWaits:
+    def _waits(self, kinds: Kinds, rows: Vector) -> DayWaits:
         lam, parts = self.callers.arrival_rate, []
         by_calls = kinds.weights * kinds.calls
         by_calls /= by_calls.sum()
@@ -347,25 +252,19 @@ class UncertainDays:
                     self.callers.replace_rate(lam * float(factor)),
                     kinds.capacities[these],
                     by_calls[these],
-                    kinds.rows[these, COLUMNS - 1],
+                    rows[these, -1],
                 )
             )
         return DayWaits(tuple(parts))
 
-    def _error(self, agents: int, kinds: _Kinds, values: Mapping[str, float]) -> dict[str, MethodError]:
+    def _error(
+        self, agents: int, kinds: Kinds, rows: Vector, values: Mapping[str, float]
+    ) -> dict[str, MethodError]:
         present = max(round(self.days.mean_present(agents)), 1)
-        exact = self.routing in EXACT_ROUTINGS
-        theta = self.callers.abandonment_rate
-        error = closure_error(
-            self.law,
-            present,
-            values,
-            given_capacity=exact,
-            patience=1 / theta if theta > 0 else math.inf,
-        )
+        error = self._level.closure_error(present, values)
         if agents == 0 and self.days.arrival_cv == 0:
             return dict.fromkeys(MEASURES, "exact")
-        routed = {} if exact else self._routing_error(present, kinds)
+        routed = {} if self.routing in EXACT_ROUTINGS else self._routing_error(present, kinds, rows)
         for measure, value in values.items():
             stated = error[measure]
             if measure == "blocking_probability" or math.isinf(value):
@@ -378,14 +277,14 @@ class UncertainDays:
             )
         return error
 
-    def _routing_error(self, agents: int, kinds: _Kinds) -> dict[str, float]:
+    def _routing_error(self, agents: int, kinds: Kinds, rows: Vector) -> dict[str, float]:
         """The mean of the rule's bounds over rosters and days."""
         lam, total = self.callers.arrival_rate, dict.fromkeys(MEASURES, 0.0)
         for factor in np.unique(kinds.calls):
             these = kinds.calls == factor
             callers = self.callers.replace_rate(lam * float(factor))
             at_nodes = measures(
-                list(kinds.rows[these, :-1].T),
+                list(rows[these, :-1].T),
                 arrival_rate=callers.arrival_rate,
                 agents=kinds.present[these].astype(np.float64),
                 capacity=kinds.capacities[these],

@@ -72,21 +72,25 @@ def roster_key(key: np.uint64, roster: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def plant(key: np.uint64, rates: Floats, lam: float) -> tuple[Floats, Integers]:
-    """The tree at time 0: place 0 holds the winner, place i the loser of the match at node i.
-
-    Agent k is leaf `size` + k of a full binary tree; leaves without an agent are never free.
-    """
-    n = rates.size
+def leaves(key: np.uint64, rates: Floats, lam: float) -> Floats:
+    """A full binary tree with what its leaves hold: leaf `size` + k when agent k is first free, others never."""
     size = 1
-    while size < n:
+    while size < rates.size:
         size *= 2
     load = lam / rates.sum()
-    time = np.full(2 * size, np.inf)
+    tree = np.full(2 * size, np.inf)
+    for k in range(rates.size):
+        tree[size + k] = first_free(key, np.uint64(k), rates[k], load)
+    return tree
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def plant(key: np.uint64, rates: Floats, lam: float) -> tuple[Floats, Integers]:
+    """The tournament at time 0: place 0 holds the winner, place i the loser of the match at node i."""
+    time = leaves(key, rates, lam)
+    size = time.size >> 1
     agent = np.full(2 * size, np.int64(-1))
-    for k in range(n):
-        time[size + k] = first_free(key, np.uint64(k), rates[k], load)
-        agent[size + k] = k
+    agent[size : size + rates.size] = np.arange(rates.size)
     times = np.empty(size)
     agents = np.empty(size, np.int64)
     for i in range(size - 1, 0, -1):
@@ -119,16 +123,9 @@ def replace_winner(times: Floats, agents: Integers, time: float) -> None:
 
 @njit(cache=True, nogil=True)
 def list_up(key: np.uint64, rates: Floats, lam: float) -> Floats:
-    """When the agents below each node are first free at time 0; agent k is leaf `size` + k of a full binary tree."""
-    n = rates.size
-    size = 1
-    while size < n:
-        size *= 2
-    load = lam / rates.sum()
-    tree = np.full(2 * size, np.inf)
-    for k in range(n):
-        tree[size + k] = first_free(key, np.uint64(k), rates[k], load)
-    for i in range(size - 1, 0, -1):
+    """When the first of the agents below each node is free, at time 0."""
+    tree = leaves(key, rates, lam)
+    for i in range((tree.size >> 1) - 1, 0, -1):
         tree[i] = min(tree[2 * i], tree[2 * i + 1])
     return tree
 
