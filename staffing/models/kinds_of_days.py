@@ -1,6 +1,7 @@
 """Kinds of rosters and days: those that stand for all in a mean, those drawn for quantiles, and the law of capacity."""
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -14,6 +15,11 @@ from staffing.models.score_nodes import smooth_nodes
 
 Vector = NDArray[np.float64]
 
+Nodes = tuple[Vector, Vector]
+PresentNodes = tuple[NDArray[np.int64], Vector]
+
+MOST_NODES = 100_000
+"""Nodes of a mean; only patience of a thousand services or so asks for more, which change P(wait) by 2e-6."""
 POINTS = 4096
 """Rosters and days drawn for quantiles and shares, a power of two."""
 
@@ -42,11 +48,15 @@ def kinds_for_means(law: RateLaw, days: Days, agents: int, width: float) -> Kind
         "present": math.sqrt(days.absence / few),
     }
     turning, smooth = {}, width
-    for name in sorted(widths, key=widths.__getitem__, reverse=True):
+    widest, *_ = order = sorted(widths, key=widths.__getitem__, reverse=True)
+    for name in order:
         turning[name] = widths[name] / smooth
         smooth = math.hypot(smooth, widths[name])
-    roster, rate, calls = (smooth_nodes(turning[name]) for name in ("roster", "rate", "calls"))
-    present, chances = days.present_nodes(agents, turning["present"])
+    roster, rate, calls, (present, chances) = _nodes(days, agents, turning)
+    if (size := roster[0].size * rate[0].size * calls[0].size * present.size) > MOST_NODES:
+        # The others smooth the widest too, the more, the more nodes they have.
+        turning[widest] *= MOST_NODES / size
+        roster, rate, calls, (present, chances) = _nodes(days, agents, turning)
     capacities = np.array([law.capacity_at_score(int(m), roster[0]) for m in present])
     factors, arrivals = days.rate_factor(rate[0]), days.arrival_factor(calls[0])
     shape = arrivals.size, present.size, roster[0].size, factors.size
@@ -57,6 +67,11 @@ def kinds_for_means(law: RateLaw, days: Days, agents: int, width: float) -> Kind
         capacities=np.broadcast_to(capacities[:, :, np.newaxis] * factors, shape).ravel(),
         weights=weights.ravel(),
     )
+
+
+def _nodes(days: Days, agents: int, turning: Mapping[str, float]) -> tuple[Nodes, Nodes, Nodes, PresentNodes]:
+    roster, rate, calls = (smooth_nodes(turning[name]) for name in ("roster", "rate", "calls"))
+    return roster, rate, calls, days.present_nodes(agents, turning["present"])
 
 
 def drawn_kinds(law: RateLaw, days: Days, agents: int, seed: int) -> Kinds:

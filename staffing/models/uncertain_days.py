@@ -115,12 +115,15 @@ class UncertainDays:
         n = count("agents", agents)
         kinds, rows = self._average(n)
         by_calls = kinds.weights * kinds.calls
-        by_calls /= by_calls.sum()
+        mean_calls = float(by_calls.sum())
+        by_calls /= mean_calls
         finite = rows[:, :-1].copy()
         endless = self.endless(n)
         if endless:
             finite[:, ENDLESS] = 0.0
         sums = np.where(_BY_TIME, kinds.weights @ finite, by_calls @ finite)
+        # So that those who give up balance those who wait, whatever the quadrature makes of a mean day's calls.
+        sums[ENDLESS[0]] /= mean_calls
         if endless:
             sums[ENDLESS] = math.inf
         return measures(

@@ -55,7 +55,8 @@ def test_every_plan_is_sound(part, tmp_path):
         except Exception as error:
             raise AssertionError(f"fields_of(Random({seed})) = {fields_of(Random(seed))}") from error
         assert time.process_time() - begun < LONGEST, f"fields_of(Random({seed})) takes too long"
-    assert plans > 0.45 * PER_PART  # the others ask for what nobody can do
+    # Three in four are answered, the others ask for what nobody can do: five standard errors below.
+    assert plans > 0.54 * PER_PART
 
 
 @given(st.randoms(use_true_random=False))

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from staffing.models.days import Days
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.errors import ScenarioError
+from staffing.models.kinds_of_days import MOST_NODES, kinds_for_means
 from staffing.models.patience import DeterministicPatience, GammaPatience
 from staffing.models.performance import MEASURES, measures
 from staffing.models.rate_laws import GammaRates, LognormalRates
@@ -111,6 +112,21 @@ def test_many_more_nodes_change_little(monkeypatch, days, callers, agents):
     fine = UncertainDays(callers, LAW, days).values(agents)
     for measure in MEASURES:
         assert found[measure] == pytest.approx(fine[measure], abs=QUADRATURE_ERROR, rel=QUADRATURE_ERROR)
+
+
+@pytest.mark.parametrize("days", KINDS)
+@pytest.mark.parametrize("agents", [3, 18, 30])
+def test_those_who_give_up_balance_those_who_wait(days, agents):
+    found = UncertainDays(CALLERS, LAW, days).values(agents)
+    giving_up = CALLERS.abandonment_rate * found["mean_queue"]
+    assert giving_up == pytest.approx(found["abandonment_probability"] * CALLERS.arrival_rate, rel=1e-12)
+
+
+def test_long_patience_on_three_kinds_of_days_asks_for_no_more_nodes_than_there_may_be():
+    kinds = kinds_for_means(LAW, Days(rate_cv=0.3, arrival_cv=0.3, absence=0.3), 570, math.sqrt(1e-6 / 400))
+    assert kinds.weights.size < 1.1 * MOST_NODES
+    assert kinds.weights.sum() == pytest.approx(1, abs=1e-9)
+    assert kinds.weights @ kinds.capacities == pytest.approx(0.7 * 570, rel=1e-6)
 
 
 @pytest.mark.parametrize(
