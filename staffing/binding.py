@@ -10,7 +10,7 @@ class Binding:
     """The requirements that set the level, and their price."""
 
     requirements: tuple[str, ...]
-    """The fields that bind together: promises, "min_agents" or "max_agents"; none if costs alone set the level."""
+    """The fields that bind together: promises, "min_agents", "max_agents", "max_calls"; none if costs set the level."""
     agents_without: int
     """The best level if they were dropped."""
     price_per_hour: float
@@ -30,6 +30,8 @@ def binding_of(search: LevelSearch, agents: int) -> Binding:
         free = replace(search, promises=rest, lowest=0 if floor else search.lowest)
         if (without := free.best()) < agents:
             return _priced(search, agents, (*broken, *floor), without)
+    if agents == search.lines and search.costs.trade_off:
+        return Binding(requirements=("max_calls",), agents_without=agents, price_per_hour=0.0)
     if agents == search.highest and search.costs.trade_off:
         # Agents who cost nothing have no best number without a limit.
         without = replace(search, highest=None).best() if search.costs.agent > 0 else agents + 1

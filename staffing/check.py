@@ -10,10 +10,14 @@ LEAST_MARGINS = {
     "wait_probability": 0.002,
     "mean_wait": 0.25,
     "abandonment_probability": 0.002,
+    "blocking_probability": 0.002,
     "service_level_offered": 0.002,
     "occupancy": 0.002,
 }
-"""The measures checked, and the difference in each (fractions, seconds) that no planner would act on."""
+"""The measures checked, and the difference in each (fractions, seconds) that no planner would act on.
+
+Blocking is checked where there is a limit on calls.
+"""
 
 TOO_CLOSE = 0.001
 """The share of a level's cost per hour by which another may differ and still be as good to a planner."""

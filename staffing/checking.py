@@ -52,7 +52,8 @@ def check_level(
     tested = [
         levels.level(n) for n in (agents - 1, agents, agents + 1) if n >= 0 and (most is None or n <= most)
     ]
-    if levels.model.callers.abandonment_rate == 0:
+    callers = levels.model.callers
+    if not callers.settle:
         tested = [level for level in tested if level.performance.mean_wait < math.inf]
         if all(level.agents != agents for level in tested):
             return _unsettled(levels.scenario, agents, seed)
@@ -60,11 +61,12 @@ def check_level(
     # One batch may take long, and is not the check's time if it has to load or to compile the kernels first.
     for run in runs:
         run.run(1)
-    comparisons = len(tested) * len(LEAST_MARGINS) + len(tested) - 1
-    unseen = Unseen(levels.model, levels.costs) if levels.model.callers.abandonment_rate > 0 else None
+    measures = [m for m in LEAST_MARGINS if m != "blocking_probability" or callers.max_calls is not None]
+    comparisons = len(tested) * len(measures) + len(tested) - 1
+    unseen = Unseen(levels.model, levels.costs) if callers.settle else None
     with progress_bar(progress, "check", seconds, "s") as advance:
         budget = Budget(seconds, most_batches, advance)
-        rows = _rows_when_decided(tested, runs, comparisons, budget, unseen)
+        rows = _rows_when_decided(tested, runs, measures, comparisons, budget, unseen)
         [base] = [(level, run) for level, run in zip(tested, runs, strict=True) if level.agents == agents]
         neighbours = [
             NeighbourCost(levels.costs, level, base[0], run, base[1], comparisons, unseen)
@@ -99,7 +101,9 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
     """What the simulation takes for granted as the formulas do."""
     agents = "the agents given" if scenario.roster == "fixed" else f"rates drawn afresh ({scenario.rate_law})"
     return (
-        "Poisson calls",
+        "Poisson calls"
+        if scenario.max_calls is None
+        else f"Poisson calls, at most {scenario.max_calls} at a time",
         _laws(scenario),
         agents if scenario.rate_cv > 0 else "agents alike",
         *(_DAYS[name] for name in scenario.uncertain),
@@ -111,6 +115,7 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
 def _rows_when_decided(
     tested: list[Level],
     runs: list[SharedQueueSimulation],
+    measures: list[str],
     comparisons: int,
     budget: Budget,
     unseen: Unseen | None,
@@ -125,7 +130,7 @@ def _rows_when_decided(
     for slack in (*SLACK, 0.0):
         for level, run in undecided:
             budget.run(run, more[run.agents])
-            rows[run.agents] = _rows(level, run, comparisons, unseen)
+            rows[run.agents] = _rows(level, run, measures, comparisons, unseen)
         wanted = {
             run.agents: slack * _deciding(run, rows[run.agents]) - run.batches
             for _, run in undecided
@@ -154,7 +159,7 @@ def _deciding(run: SharedQueueSimulation, rows: tuple[CheckRow, ...]) -> float:
 
 
 def _rows(
-    level: Level, run: SharedQueueSimulation, comparisons: int, unseen: Unseen | None
+    level: Level, run: SharedQueueSimulation, measures: list[str], comparisons: int, unseen: Unseen | None
 ) -> tuple[CheckRow, ...]:
     simulated = run.performance()
     z = student(comparisons, run.batches, run.degrees_of_freedom)
@@ -164,9 +169,9 @@ def _rows(
         / run.batches
     )
     mute = waits < FEWEST_WAITS or not run.settled
-    hidden = {m: unseen.most(m, run.agents, run.rosters) if unseen else 0.0 for m in LEAST_MARGINS}
+    hidden = {m: unseen.most(m, run.agents, run.rosters) if unseen else 0.0 for m in measures}
     return tuple(
-        _row(level, measure, simulated, z, mute=mute, hidden=hidden[measure]) for measure in LEAST_MARGINS
+        _row(level, measure, simulated, z, mute=mute, hidden=hidden[measure]) for measure in measures
     )
 
 

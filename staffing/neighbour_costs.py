@@ -117,7 +117,7 @@ class NeighbourCost:
         stated = level.performance.method_error
         errors = {
             m: e if isinstance(e := stated[m], float) else 0.0
-            for m in ("mean_queue", "abandonment_probability")
+            for m in ("mean_queue", "abandonment_probability", "blocking_probability")
         }
         return self._costs.total(0, errors)
 

@@ -23,7 +23,7 @@ def plan_text(plan: StaffingPlan) -> str:
     lines += [""]
     lines += _measures(level, scenario)
     lines += [""]
-    lines += _cost(level, _over(scenario))
+    lines += _cost(level, scenario)
     for name, kept in level.promises.items():
         lines += paragraph(*_promise(name, kept, level, scenario))
     if level.rosters.share_unstable > 0:
@@ -77,9 +77,10 @@ def _scenario(scenario: Scenario) -> str:
     if scenario.patience_law != "exponential":
         callers += f" ({scenario.patience_law}"
         callers += f", SCV {scenario.patience_scv:g})" if scenario.patience_scv is not None else ")"
+    lines = "" if scenario.max_calls is None else f"; at most {scenario.max_calls} calls at a time"
     return (
         f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:.6g} s = "
-        f"{scenario.offered_load:.4g} erlangs; {callers}; {_agents(scenario)}{_days(scenario)}"
+        f"{scenario.offered_load:.4g} erlangs; {callers}{lines}; {_agents(scenario)}{_days(scenario)}"
     )
 
 
@@ -120,6 +121,7 @@ def _measures(level: Level, scenario: Scenario) -> list[str]:
         (f"service level, answered ({seconds})", "service_level_answered", percent),
         (f"service level, virtual ({seconds})", "service_level_virtual", percent),
         ("abandoned", "abandonment_probability", percent),
+        *([("blocked", "blocking_probability", percent)] if scenario.max_calls is not None else []),
         ("had to wait", "wait_probability", percent),
         ("mean wait, all calls", "mean_wait", duration),
         ("mean wait, answered calls (ASA)", "mean_wait_answered", duration),
@@ -138,12 +140,16 @@ def _measures(level: Level, scenario: Scenario) -> list[str]:
     return lines
 
 
-def _cost(level: Level, over: str) -> list[str]:
-    parts = " + ".join(f"{name} {money(cost)}" for name, cost in level.cost_parts.items())
+def _cost(level: Level, scenario: Scenario) -> list[str]:
+    limited = scenario.max_calls is not None
+    parts = " + ".join(
+        f"{name} {money(cost)}" for name, cost in level.cost_parts.items() if limited or name != "blocking"
+    )
     lines = paragraph("cost per hour", f"{money(level.cost_per_hour)} = {parts}")
     spread = level.rosters.cost_per_hour
     if spread.low < spread.high:
-        lines += paragraph("", f"{money(spread.low)} .. {money(spread.high)} over {over} (5% .. 95%)")
+        risk = f"{money(spread.low)} .. {money(spread.high)} over {_over(scenario)} (5% .. 95%)"
+        lines += paragraph("", risk)
     return lines
 
 
@@ -181,6 +187,8 @@ def _binding(plan: StaffingPlan) -> str:
         if plan.scenario.calls_per_hour == 0:
             return "there being no calls"
         return "the trade-off of costs" + ("; no promise binds" if plan.level.promises else "")
+    if binding.requirements == ("max_calls",):
+        return "max_calls; another agent would have no call to answer"
     if binding.requirements == ("max_agents",) and plan.scenario.agent_cost_per_hour == 0:
         return "max_agents; agents cost nothing, so more are always better"
     without = f"{heads(binding.agents_without)} would do"

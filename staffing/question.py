@@ -21,7 +21,7 @@ from staffing.models.rate_laws import (
 )
 from staffing.models.routing import without_closure
 from staffing.models.sampled_agents import FEWEST_ROSTERS, MOST_EXACT, MOST_ROSTERS, SampledAgents
-from staffing.models.shared_queue import Callers
+from staffing.models.shared_queue import OF_PATIENCE, Callers
 from staffing.models.uncertain_days import UncertainDays
 from staffing.optimize.costs import Costs
 from staffing.optimize.level import LevelSearch
@@ -86,10 +86,15 @@ class Averaging:
 
 def callers_of(scenario: Scenario) -> Callers:
     """What is offered to the agents, per second."""
-    lam, patience = scenario.arrival_rate, patience_of(scenario)
-    if patience is None:
-        return Callers(lam, scenario.abandonment_rate, scenario.service_level_seconds, "second")
-    return Callers(lam, threshold=scenario.service_level_seconds, time_unit="second", patience=patience)
+    patience = patience_of(scenario)
+    return Callers(
+        scenario.arrival_rate,
+        scenario.abandonment_rate if patience is None else OF_PATIENCE,
+        scenario.service_level_seconds,
+        "second",
+        patience,
+        scenario.max_calls,
+    )
 
 
 def law_of(scenario: Scenario) -> RateLaw:
@@ -176,16 +181,12 @@ def search_of(scenario: Scenario, model: Agents) -> LevelSearch:
         promises=promises_of(scenario),
         offered_load=scenario.offered_load,
         lowest=scenario.min_agents,
-        highest=scenario.max_agents
-        if isinstance(model, GivenAgents)
-        else _least(scenario.max_agents, model.most),
-        given=model.most if isinstance(model, GivenAgents) else None,
-        uneven=LEVELS_EACH_SIDE if isinstance(model, SampledAgents) else 0,
+        highest=scenario.max_agents,
+        most=model.most,
+        lines=scenario.max_calls,
+        given=isinstance(model, GivenAgents),
+        uneven=LEVELS_EACH_SIDE if isinstance(model, SampledAgents) or scenario.max_calls else 0,
     )
-
-
-def _least(*limits: int | None) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _per_second(rates_per_hour: Sequence[float]) -> tuple[float, ...]:

@@ -108,7 +108,7 @@ class Scenario(ScenarioFields):
         return {name: value for name, value in self.to_dict().items() if name in self.__dict__["_given"]}
 
     def alike(self) -> Self:
-        """The same centre as Erlang's models take it: identical agents, exponential patience, with the same means."""
+        """The same centre as Erlang's models take it: identical agents, exponential patience, lines without end."""
         return self.replace(
             mean_handle_seconds=self.mean_handle_seconds,
             rate_cv=0,
@@ -116,6 +116,7 @@ class Scenario(ScenarioFields):
             observed_rates_per_hour=None,
             roster=None,
             routing=None,
+            max_calls=None,
             rate_day_cv=None,
             arrival_cv=None,
             absence=None,
@@ -200,8 +201,8 @@ class Scenario(ScenarioFields):
 
     @property
     def most_agents(self) -> int | None:
-        """The most agents there can be, by `max_agents` and by a fixed roster; None if there is no limit."""
-        limits = [] if self.max_agents is None else [self.max_agents]
+        """The most agents there can be, by `max_agents`, `max_calls` and a fixed roster; None if there is no limit."""
+        limits = [limit for limit in (self.max_agents, self.max_calls) if limit is not None]
         if self.roster == "fixed" and self.observed_rates_per_hour is not None:
             limits.append(len(self.observed_rates_per_hour))
         return min(limits, default=None)

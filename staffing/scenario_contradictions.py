@@ -141,12 +141,10 @@ def _roster(values: Mapping[str, Any]) -> Iterator[Problem]:
             f"observed_rates_per_hour has {len(rates)} rates; with roster = 'fixed' at most {MOST_GIVEN} can be "
             "answered for; leave out roster, to take them as a sample of agents",
         )
-    most = values.get("max_agents")
-    if most is not None and fewest > most:
-        yield Problem(
-            ("min_agents", "max_agents"),
-            f"min_agents = {fewest} must be at most max_agents = {most}",
-        )
+    for limit in ("max_agents", "max_calls"):
+        most = values.get(limit)
+        if most is not None and fewest > most:
+            yield Problem(("min_agents", limit), f"min_agents = {fewest} must be at most {limit} = {most}")
 
 
 def _days(values: Mapping[str, Any]) -> Iterator[Problem]:

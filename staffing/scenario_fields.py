@@ -135,6 +135,18 @@ class ScenarioFields:
             )
         ),
     )
+    max_calls: int | None = field(
+        default=None,
+        metadata=about(
+            Number(
+                "most calls at a time, waiting or being answered; who calls then is blocked",
+                example=80,
+                low=1,
+                high=MOST_AGENTS,
+                whole=True,
+            )
+        ),
+    )
     rate_day_cv: float = field(
         default=0.0,
         metadata=about(
@@ -205,7 +217,9 @@ class ScenarioFields:
     )
     abandonment_cost: float = field(
         default=0.0,
-        metadata=about(Number("cost of a lost call", unit="money per call", example=2.5, high=1e9)),
+        metadata=about(
+            Number("cost of a lost call, abandoned or blocked", unit="money per call", example=2.5, high=1e9)
+        ),
     )
     min_service_level: float | None = field(
         default=None,
@@ -239,7 +253,7 @@ class ScenarioFields:
         default=None,
         metadata=about(
             Number(
-                "promise: share of calls lost, at most",
+                "promise: share of calls abandoned, at most; blocked calls apart",
                 example=0.05,
                 high=1,
                 fraction=True,
@@ -251,7 +265,7 @@ class ScenarioFields:
         default=None,
         metadata=about(
             Number(
-                "promise: mean wait over all calls, at most",
+                "promise: mean wait over all calls, blocked ones as 0, at most",
                 unit="seconds",
                 example=15,
                 high=LONGEST,

@@ -61,7 +61,8 @@ def plan_of(
 
 def _refuse_infinite_means(scenario: Scenario) -> None:
     """Callers who never give up and agents or days that differ: at every level some queue grows without end."""
-    if scenario.mean_patience_seconds < math.inf or scenario.calls_per_hour == 0:
+    limited = scenario.max_calls is not None
+    if scenario.mean_patience_seconds < math.inf or scenario.calls_per_hour == 0 or limited:
         return
     law, days = law_of(scenario), scenario.uncertain
     if not days and (law.alike or law.lowest > 0):
@@ -80,7 +81,7 @@ def _refuse_infinite_means(scenario: Scenario) -> None:
     ]
     if wants:
         raise Infeasible(
-            f"{' and '.join(wants)} cannot be weighed: callers never give up and {cause}, so at any number of agents "
-            f"some {what} falls below the load and the mean wait over {what}s is infinite; give mean_patience_seconds "
-            f"a number, set {certain}, or promise min_service_level instead"
+            f"{' and '.join(wants)} cannot be weighed: callers never give up and {cause}, so some {what} falls below the "
+            f"load at any number of agents, and the mean wait is infinite; give a finite mean_patience_seconds, or "
+            f"max_calls, or {certain}, or promise min_service_level"
         )

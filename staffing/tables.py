@@ -14,6 +14,7 @@ _COLUMNS = {
     "service_level_answered": "service_level_answered_in_{}_fraction",
     "service_level_virtual": "service_level_virtual_in_{}_fraction",
     "abandonment_probability": "abandonment_fraction",
+    "blocking_probability": "blocking_fraction",
     "wait_probability": "wait_probability_fraction",
     "mean_wait": "mean_wait_all_calls_seconds",
     "mean_wait_answered": "mean_wait_answered_calls_seconds",

@@ -1,5 +1,7 @@
 """What rosters too rare to be simulated may add to the mean over rosters."""
 
+import math
+
 from staffing.models.agents import Agents
 from staffing.optimize.costs import Costs
 
@@ -10,20 +12,23 @@ FEWEST_ROSTERS = 3
 class Unseen:
     """Rosters below the load, where they are so rare that a simulation hardly meets one.
 
-    There callers wait for as long as their patience, which may be far beyond what all others wait: a mean can hang on
-    rosters that are one in a million, and neither a simulation nor its standard error knows of them.
+    There callers wait for as long as their patience or the places to wait let them, which may be far beyond what all
+    others wait: a mean can hang on rosters that are one in a million, and neither a simulation nor its standard error
+    knows of them.
 
     Parameters
     ----------
     model : Agents
-        Whose rosters are simulated; callers must give up.
+        Whose rosters are simulated; callers must give up, or be blocked.
     costs : Costs
         Prices.
     """
 
     def __init__(self, model: Agents, costs: Costs) -> None:
         self._model, self._costs = model, costs
-        self._patience = model.callers.mean_patience
+        callers = model.callers
+        longest_line = math.inf if callers.max_calls is None else callers.max_calls / callers.arrival_rate
+        self._patience = min(callers.mean_patience, longest_line)
 
     def share(self, agents: int, rosters: int) -> float:
         """The share of rosters below the load if so many rosters may well hold none; otherwise 0."""
@@ -37,5 +42,7 @@ class Unseen:
     def most_cost(self, agents: int, rosters: int) -> float:
         """The most that they may add to the cost per hour."""
         queue = self._model.callers.arrival_rate * self._patience
-        worst = self._costs.total(0, {"mean_queue": queue, "abandonment_probability": 1.0})
+        worst = self._costs.total(
+            0, {"mean_queue": queue, "abandonment_probability": 1.0, "blocking_probability": 0.0}
+        )
         return self.share(agents, rosters) * worst

@@ -35,7 +35,7 @@ def test_the_fields_of_the_design(plan):
     assert isinstance(plan.agents, int)
     assert plan.agents_gross == math.ceil(plan.agents / 0.7)
     assert plan.cost_per_hour == pytest.approx(sum(plan.cost_parts.values()))
-    assert set(plan.cost_parts) == {"agents", "waiting", "abandonment"}
+    assert set(plan.cost_parts) == {"agents", "waiting", "abandonment", "blocking"}
     assert isinstance(plan.performance, Performance)
     assert isinstance(plan.rosters, Rosters)
     assert plan.regime in ("QD", "QED", "ED")

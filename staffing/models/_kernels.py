@@ -14,7 +14,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 # How far log v has dropped from its maximum at the ends of the panels.
 _DROPS = np.array([0.3, 1.2, 3.0, 6.0, 11.0, 18.0, 27.0, 40.0])
 # The row of a queue that grows without end; the busy agents are all there are.
-_OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, np.nan, -np.inf])
+_OVERLOADED = np.array([1.0, np.inf, 0.0, np.inf, 0.0, 1.0, np.nan, np.nan, 0.0, -np.inf])
 # A power of two, so that a change of scale loses nothing.
 _LARGE = 2.0**600
 _SMALL = 1.0 / _LARGE
@@ -385,7 +385,7 @@ def join(
     idle: float,
     out: NDArray[np.float64],
 ) -> None:
-    """Write the eight `Sums` and the `log_most` of `offered_wait` from the idle weights of any routing rule.
+    """Write the nine `Sums` and the `log_most` of `offered_wait` from the idle weights of any routing rule.
 
     If theta is nan, patience is not exponential: the idle weights are left for `patient_queue.joined`.
     """
@@ -422,7 +422,8 @@ def join(
     out[4] = min(at_once + max(after_waiting - answered_late, 0.0), out[7])
     out[5] = late
     out[6] = n - idle * p0 / norm
-    out[8] = log_most
+    out[8] = 0.0
+    out[9] = log_most
 
 
 @njit(cache=True, error_model="numpy")

@@ -37,6 +37,7 @@ def closure_error(
     if gamma:
         # What hardly ever happens is not known that exactly where the capacity's law itself is approximate.
         waits, lost = min(waits, values["wait_probability"]), min(lost, values["abandonment_probability"])
+    blocked = min(bound, values["blocking_probability"])
     error: dict[str, MethodError] = {
         measure: bound for measure in MEASURES if measure.startswith("service_level")
     }
@@ -47,16 +48,17 @@ def closure_error(
         if measure == "mean_queue":
             lasting *= values["throughput"] / max(1.0 - values["abandonment_probability"], 1e-9)
         error[measure] = max(2.5 * waits * per_wait, lasting) if math.isfinite(values[measure]) else "exact"
-    answered = max(1.0 - values["abandonment_probability"], 1e-9)
+    answered = max(1.0 - values["abandonment_probability"] - values["blocking_probability"], 1e-9)
+    gone = lost + blocked
     return error | {
         "wait_probability": waits,
         "abandonment_probability": lost,
-        "blocking_probability": "exact",
+        "blocking_probability": blocked or "exact",
         "occupancy": min(
             0.3 * within + 0.2 * _skew(law, 1) + 0.5 * _skew(law, agents) + _tails(law, agents), 1.0
         ),
-        "capacity_utilisation": lost * values["capacity_utilisation"] / answered,
-        "throughput": lost * values["throughput"] / answered,
+        "capacity_utilisation": gone * values["capacity_utilisation"] / answered,
+        "throughput": gone * values["throughput"] / answered,
     }
 
 

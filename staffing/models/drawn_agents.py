@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from scipy.special import ndtri
 from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
 from staffing.models.closure_error import closure_error
+from staffing.models.erlang import kendall
 from staffing.models.errors import ScenarioError
 from staffing.models.patient_queue import reach_without_excess
 from staffing.models.performance import MEASURES, MethodError, Performance, Spread, performance
@@ -62,8 +62,6 @@ class DrawnAgents:
         If the routing is another: it has no closure.
     """
 
-    most: ClassVar[int | None] = None
-
     callers: Callers
     law: RateLaw
     routing: Routing = "longest-idle"
@@ -92,6 +90,11 @@ class DrawnAgents:
     def rule(self) -> Rule:
         """Which idle agent gets a call."""
         return rule_of(self.routing)
+
+    @property
+    def most(self) -> int | None:
+        """As many as there may be calls; None for no limit."""
+        return self.callers.max_calls
 
     @property
     def arrival_factors(self) -> Factors | None:
@@ -130,7 +133,7 @@ class DrawnAgents:
             method_error=EXACT if alike else self._error(n, rows, capacities, weights, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy()),
+            wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy(), n),
             spread={} if alike else self._spread(n),
         )
 
@@ -242,9 +245,7 @@ class DrawnAgents:
         """How this many agents are answered for."""
         if not (self.law.alike or agents == 0):
             return "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
-        if self.callers.patience is not None:
-            return "M/M/n+G"
-        return "Erlang C" if self.callers.abandonment_rate == 0 else "Erlang A"
+        return kendall(self.callers, agents)
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:
         """Rows of sums, capacities and weights of the average over rosters, remembered: searches come back."""
@@ -257,13 +258,17 @@ class DrawnAgents:
         self._averages[agents] = rows, capacities, weights
         return self._averages[agents]
 
-    def turn_width(self) -> float:
+    def turn_width(self, agents: int) -> float:
         """How much capacity it takes the queue to turn from a short to a long one."""
         lam, theta, tau = self.callers.arrival_rate, self.callers.abandonment_rate, self.callers.threshold
         if (patience := self.callers.patience) is not None:
-            return min(1 / reach_without_excess(patience, lam), math.sqrt(lam * self.law.mean))
-        width = math.sqrt(lam * (min(theta, self.law.mean) or self.law.mean))
-        return min(width, 1 / tau) if theta == 0 and tau > 0 else width
+            width = min(1 / reach_without_excess(patience, lam), math.sqrt(lam * self.law.mean))
+        else:
+            width = math.sqrt(lam * (min(theta, self.law.mean) or self.law.mean))
+            width = min(width, 1 / tau) if theta == 0 and tau > 0 else width
+        if self.callers.max_calls is None:
+            return width
+        return max(width, min(lam / (self.callers.max_calls - agents + 1), math.sqrt(lam * self.law.mean)))
 
     def _nodes(self, agents: int) -> tuple[Vector, Vector]:
         """Capacities and weights of the average over rosters."""
@@ -275,8 +280,8 @@ class DrawnAgents:
         turns = [lam, lam * math.exp(-theta * tau)] if theta < math.inf else [lam]
         if (patience := self.callers.patience) is not None:
             turns[-1] = lam * patience.survival(tau)
-        width = self.turn_width() / (mean * cv * math.sqrt(agents))
-        if theta > 0 and width > 4:
+        width = self.turn_width(agents) / (mean * cv * math.sqrt(agents))
+        if self.callers.settle and width > 4:
             turns = []  # too gently to be worth nodes of their own
         scores, weights = score_nodes([self.law.score(agents, turn) for turn in turns], width)
         return self._capacity_at(agents, scores), weights

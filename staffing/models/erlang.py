@@ -4,8 +4,8 @@ import numpy as np
 
 from staffing.models.arguments import count, positive
 from staffing.models.patience import PatienceLaw
-from staffing.models.performance import Performance, Sums, measures, performance
-from staffing.models.shared_queue import EXACT, Callers, QueueWaits, closure_rows, shared_queue
+from staffing.models.performance import Performance
+from staffing.models.shared_queue import Callers, closure_rows, shared_queue
 
 _ONE = np.ones(1)
 
@@ -18,8 +18,9 @@ def erlang_a(
     *,
     threshold: float = 0.0,
     time_unit: str = "time unit of the rates",
+    max_calls: int | None = None,
 ) -> Performance:
-    """Queue M/M/n+M: Poisson calls, identical exponential agents, exponential patience.
+    """Queue M/M/n+M, or M/M/n/N+M: Poisson calls, identical exponential agents, exponential patience.
 
     States: death rates min(x, n) mu + (x - n)^+ theta; every sum over states is a sum of positive terms.
 
@@ -37,11 +38,15 @@ def erlang_a(
         The wait that counts as in time, >= 0.
     time_unit : str
         What the rates are per.
+    max_calls : int, optional
+        N >= n, the most calls in the system; a call that finds so many is blocked.
 
     Returns
     -------
     Performance
-        Exact. With theta = 0 and lam >= n mu the queue grows without end: every call waits, mean wait infinite.
+        Exact, with a limit by quadrature to about 1e-12 of each measure. Shares, and the mean wait, are of all calls,
+        blocked ones included, who do not wait and are not answered in time. With theta = 0, no limit and lam >= n mu
+        the queue grows without end: every call waits, mean wait infinite.
 
     Raises
     ------
@@ -52,13 +57,23 @@ def erlang_a(
     ----------
     Garnett, Mandelbaum and Reiman (2002), Designing a call center with impatient customers.
     """
-    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit)
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit, max_calls=max_calls)
     n = count("agents", agents)
     capacity = np.array([n * positive("service_rate", service_rate)])
     rows = closure_rows(callers, n, capacity, 0.0)
-    return shared_queue(
-        callers, n, rows, capacity, _ONE, method="Erlang C" if abandonment_rate == 0 else "Erlang A"
-    )
+    return shared_queue(callers, n, rows, capacity, _ONE, method=kendall(callers, n))
+
+
+def kendall(callers: Callers, agents: int) -> str:
+    """What the queue of agents alike is called."""
+    if callers.max_calls == agents:
+        return "Erlang B"
+    places = "" if callers.max_calls is None else "/N"
+    if callers.patience is not None:
+        return f"M/M/n{places}+G"
+    if places:
+        return "M/M/n/N" if callers.abandonment_rate == 0 else "M/M/n/N+M"
+    return "Erlang C" if callers.abandonment_rate == 0 else "Erlang A"
 
 
 def erlang_g(
@@ -69,11 +84,13 @@ def erlang_g(
     *,
     threshold: float = 0.0,
     time_unit: str = "time unit of the rates",
+    max_calls: int | None = None,
 ) -> Performance:
-    """Queue M/M/n+G: Poisson calls, identical exponential agents, patience by any law.
+    """Queue M/M/n+G, or M/M/n/N+G: Poisson calls, identical exponential agents, patience by any law.
 
-    The wait V offered to a call has a density in proportion to exp(lam E[min(patience, t)] - n mu t), t > 0. Other
-    parameters, conventions and errors are those of `erlang_a`, of which it is the case of exponential patience.
+    The wait V offered to a call has a density in proportion to exp(lam E[min(patience, t)] - n mu t), t > 0; with a
+    limit N, times the chance that a Poisson number of mean lam E[min(patience, t)] is below N - n. Other parameters,
+    conventions and errors are those of `erlang_a`, of which it is the case of exponential patience.
 
     Parameters
     ----------
@@ -90,10 +107,13 @@ def erlang_g(
     Baccelli and Hebuterne (1981), On queues with impatient customers; Zeltyn and Mandelbaum (2005), Call centers with
     impatient customers: many-server asymptotics of the M/M/n+G queue.
     """
-    callers = Callers(arrival_rate, threshold=threshold, time_unit=time_unit, patience=patience)
+    callers = Callers(
+        arrival_rate, threshold=threshold, time_unit=time_unit, patience=patience, max_calls=max_calls
+    )
     n = count("agents", agents)
     capacity = np.array([n * positive("service_rate", service_rate)])
-    return shared_queue(callers, n, closure_rows(callers, n, capacity, 0.0), capacity, _ONE, method="M/M/n+G")
+    rows = closure_rows(callers, n, capacity, 0.0)
+    return shared_queue(callers, n, rows, capacity, _ONE, method=kendall(callers, n))
 
 
 def erlang_c(
@@ -111,27 +131,6 @@ def erlang_c(
 def erlang_b(
     arrival_rate: float, service_rate: float, agents: int, *, time_unit: str = "time unit of the rates"
 ) -> Performance:
-    """Loss system M/M/n/n: a call that finds no agent free is blocked.
-
-    Parameters, conventions and errors are those of `erlang_a`. Blocking is exact, by sums of positive terms; nobody
-    waits.
-    """
-    callers = Callers(arrival_rate, np.inf, 0.0, time_unit)
+    """Loss system M/M/n/n: a call that finds no agent free is blocked; see `erlang_a`, its case N = n."""
     n = count("agents", agents)
-    capacity = np.array([n * positive("service_rate", service_rate)])
-    row = Sums(*closure_rows(callers, n, capacity, 0.0)[0, :-1])
-    values = measures(
-        row._replace(waits=0.0, lost=0.0, answered=1.0 - row.lost),
-        arrival_rate=callers.arrival_rate,
-        agents=n,
-        capacity=float(capacity[0]),
-        blocked=row.lost,
-    )
-    return performance(
-        values,
-        method="Erlang B",
-        method_error=EXACT,
-        time_unit=time_unit,
-        threshold=0.0,
-        wait_law=QueueWaits(callers, capacity, _ONE, np.array([-np.inf])),
-    )
+    return erlang_a(arrival_rate, service_rate, np.inf, n, time_unit=time_unit, max_calls=n)

@@ -62,8 +62,9 @@ class GivenAgents:
 
     @property
     def most(self) -> int:
-        """As many as were given."""
-        return self._rates.size
+        """As many as were given, and as there may be calls."""
+        given = self._rates.size
+        return given if self.callers.max_calls is None else min(given, self.callers.max_calls)
 
     @cached_property
     def _capacities(self) -> Vector:
@@ -140,6 +141,7 @@ class GivenAgents:
 
     def _count(self, agents: int) -> int:
         n = count("agents", agents)
+        self.callers.places(n)
         if n > self.most:
             raise ScenarioError(
                 f"agents: {n} are more than the {self.most} whose rates are given; give fewer agents, or more rates"

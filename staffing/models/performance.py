@@ -34,7 +34,7 @@ MEASURES = (
 class Sums(NamedTuple):
     """The averages everything else is made of; they may be averaged again over rosters, weighted by calls.
 
-    The kernels write these eight in this order.
+    The kernels write these nine in this order.
     """
 
     waits: float
@@ -53,6 +53,8 @@ class Sums(NamedTuple):
     """Mean number of busy agents."""
     answered: float
     """Share of calls answered; where a queue grows without end, neither they nor the lost are all."""
+    blocked: float = 0.0
+    """Share of calls that find no place to wait."""
 
 
 class WaitLaw(Protocol):
@@ -179,7 +181,6 @@ def measures(
     arrival_rate: float | Values,
     agents: float | Values,
     capacity: Values,
-    blocked: float = 0.0,
 ) -> dict[str, Values]:
     """Every measure in `MEASURES` from the averages in `Sums`, with the conventions for empty systems.
 
@@ -188,7 +189,7 @@ def measures(
     `capacity` is the (mean) sum of the agents' rates, `agents` how many are present (in the mean).
     Sums and capacity may be arrays, of one roster each; of one day each, arrival rates and agents too.
     """
-    waits, queue, lost, answered_wait, in_time, late, busy, answered = sums
+    waits, queue, lost, answered_wait, in_time, late, busy, answered, blocked = sums
     throughput = arrival_rate * answered
     # Fewer and fewer agents get busier and busier; nobody is their limit, unless there is nothing to do.
     nobody = 1.0 if np.any(arrival_rate > 0) else 0.0
@@ -198,7 +199,7 @@ def measures(
         "mean_wait_answered": _ratio(answered_wait, answered, math.inf),
         "mean_queue": queue,
         "abandonment_probability": _share(lost),
-        "blocking_probability": _share(blocked + 0.0 * waits),
+        "blocking_probability": _share(blocked),
         "service_level_offered": _share(in_time),
         "service_level_answered": _share(_ratio(in_time, answered, 0.0)),
         "service_level_virtual": _share(1.0 - late),

@@ -26,6 +26,7 @@ def roster_performance(
     routing: Routing = "longest-idle",
     threshold: float = 0.0,
     time_unit: str = "time unit of the rates",
+    max_calls: int | None = None,
 ) -> Performance:
     """Performance of these agents, who differ, in one queue.
 
@@ -59,6 +60,8 @@ def roster_performance(
         The wait that counts as in time, >= 0.
     time_unit : str
         What the rates are per.
+    max_calls : int, optional
+        The most calls in the system, at least as many as agents; a call that finds so many is blocked.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def roster_performance(
     ----------
     Gumbel (1960), Waiting lines with heterogeneous servers; Adan and Weiss (2012) for the longest idle agent.
     """
-    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit, patience)
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit, patience, max_calls)
     mu = np.array([positive(f"rates[{k}]", rate) for k, rate in enumerate(rates)])
     rule = rule_of(routing, mu.size)
     row = routed_row(callers, mu, rule)

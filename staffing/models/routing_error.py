@@ -53,7 +53,8 @@ def routing_error(
         |a| (.07 + .11 max(a, 0)) cv L           weighted by rate^a; half of it from ten agents on
         .8 cv^2 L / sqrt(n)                      least-occupied
 
-    An error e of that log is one of at most exp((1 - P(wait)) e) - 1 of P(wait), and of all that is proportional to it.
+    An error e of that log is one of at most exp((1 - P(wait)) e) - 1 of P(wait), and of all that is
+    proportional to it; blocking is, where there is a limit.
 
     Measured against the exact chain of 2 to 10 agents (gamma and two-point rates, CV .1 to 1, loads .1 to 1.5), against
     exact chains of two and three pools of 20 to 200 agents, and, for least-occupied, against simulations of 2 to 100
@@ -61,22 +62,24 @@ def routing_error(
     be idle for equal shares of time: few, and far from alike.
     """
     waits = values["wait_probability"]
-    some_idle = 1.0 - waits
+    busy = waits + values["blocking_probability"]
+    some_idle = 1.0 - busy
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        log_odds = np.log(some_idle / waits) + log_queue(callers, capacities)
-        surprise = np.where(waits < 1, np.logaddexp(0.0, log_odds), 0.0)
+        log_odds = np.log(some_idle / busy) + log_queue(callers, agents, capacities)
+        surprise = np.where(busy < 1, np.logaddexp(0.0, log_odds), 0.0)
         drift, idle_share = _drifts(rule, agents, cv, surprise)
         relative = np.expm1(np.minimum(some_idle * drift, 700.0))
-        lost = values["abandonment_probability"]
+        lost = values["abandonment_probability"] + values["blocking_probability"]
         per_answered = relative / np.maximum(1.0 - lost, 1e-9)
         late = 1.0 - values["service_level_offered"]
-        idle = (1.0 - values["occupancy"]) * np.minimum(relative * waits / some_idle, 1.0)
+        idle = (1.0 - values["occupancy"]) * np.minimum(relative * busy / some_idle, 1.0)
         error = {
             "wait_probability": waits * relative,
             "mean_wait": values["mean_wait"] * relative,
             "mean_wait_answered": values["mean_wait_answered"] * per_answered,
             "mean_queue": values["mean_queue"] * relative,
-            "abandonment_probability": lost * relative,
+            "abandonment_probability": values["abandonment_probability"] * relative,
+            "blocking_probability": values["blocking_probability"] * relative,
             "service_level_offered": late * relative,
             "service_level_answered": (late + lost) * per_answered,
             "service_level_virtual": (1.0 - values["service_level_virtual"]) * relative,
@@ -102,7 +105,7 @@ def roster_error(
     arrays = {measure: np.array([value]) for measure, value in values.items()}
     bounds = routing_error(rule, rates.size, np.array([cv]), arrays, callers, np.array([rates.sum()]))
     error: dict[str, MethodError] = {measure: float(bound[0]) for measure, bound in bounds.items()}
-    return error | {"blocking_probability": "exact"}
+    return error if callers.max_calls is not None else error | {"blocking_probability": "exact"}
 
 
 def with_routing_error(

@@ -110,8 +110,9 @@ class SampledAgents:
 
     @property
     def most(self) -> int | None:
-        """No limit, or as many as are answered for by rosters under a rule without a closure."""
-        return None if self._even else self.most_exact
+        """As many as there may be calls, and as are answered for by rosters under a rule without a closure."""
+        limits = (self.callers.max_calls, None if self._even else self.most_exact)
+        return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def most_exact(self) -> int:
@@ -152,7 +153,9 @@ class SampledAgents:
             for measure, value in groups.items()
         }
         stated: dict[str, MethodError] = {
-            measure: "exact" if n == 0 or measure == "blocking_probability" else ERRORS * error
+            measure: "exact"
+            if n == 0 or (measure == "blocking_probability" and not error)
+            else ERRORS * error
             for measure, error in errors.items()
         }
         law = "exact law"
@@ -167,7 +170,7 @@ class SampledAgents:
             method_error=stated,
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy()),
+            wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy(), n),
             standard_errors=errors,
             spread={} if n == 0 else {m: Spread.of(value) for m, value in by_roster.items()},
         )
@@ -234,6 +237,7 @@ class SampledAgents:
 
     def _count(self, agents: int) -> int:
         n = count("agents", agents)
+        self.callers.places(n)
         if self.most is not None and n > self.most:
             raise ScenarioError(
                 f"agents: {n} are more than {self.most}, the most whose rosters are answered for one by one, as"
@@ -259,7 +263,8 @@ class SampledAgents:
         block = agents // self._width
         if block not in self._blocks:
             first = block * self._width
-            levels = range(first, min(first + self._width, self.most_exact + 1))
+            last = self.most_exact if self.most is None else min(self.most, self.most_exact)
+            levels = range(first, min(first + self._width, last + 1))
             if len(self._blocks) >= _KEPT:
                 del self._blocks[next(iter(self._blocks))]
             self._blocks[block] = self._computed(levels)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from staffing.models import _kernels
-from staffing.models.arguments import non_negative
+from staffing.models import _kernels, _limited_kernels
+from staffing.models.arguments import count, non_negative
 from staffing.models.errors import ScenarioError
 from staffing.models.patience import ExponentialPatience, PatienceLaw
 from staffing.models.patient_queue import joined, log_reached
@@ -28,6 +28,7 @@ from staffing.models.performance import (
 )
 
 Vector = NDArray[np.float64]
+Present = int | NDArray[np.int64]
 
 EXACT: Mapping[str, MethodError] = dict.fromkeys(MEASURES, "exact")
 COLUMNS = len(Sums._fields) + 1
@@ -55,6 +56,9 @@ class Callers:
     patience : PatienceLaw, optional
         The law of patience, instead of the abandonment rate, which is then 1 / its mean. An exponential law becomes its
         rate, and leaves nothing here.
+    max_calls : int, optional
+        The most calls in the system, waiting or being answered, >= 0; a call that finds so many is blocked. No limit if
+        omitted. Agents beyond it would never be busy: models refuse them.
 
     Raises
     ------
@@ -67,9 +71,12 @@ class Callers:
     threshold: float = 0.0
     time_unit: str = "time unit of the rates"
     patience: PatienceLaw | None = None
+    max_calls: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arrival_rate", non_negative("arrival_rate", self.arrival_rate))
+        if self.max_calls is not None:
+            object.__setattr__(self, "max_calls", count("max_calls", self.max_calls))
         if self.patience is not None:
             object.__setattr__(self, "abandonment_rate", _rate_of(self.patience, self.abandonment_rate))
             if isinstance(self.patience, ExponentialPatience):
@@ -87,8 +94,8 @@ class Callers:
 
     @property
     def settle(self) -> bool:
-        """Whether their queue settles whoever serves it: there are no calls, or callers give up."""
-        return self.arrival_rate == 0 or self.abandonment_rate > 0
+        """Whether their queue settles whoever serves it: there are no calls, callers give up, or few can wait."""
+        return self.arrival_rate == 0 or self.abandonment_rate > 0 or self.max_calls is not None
 
     @property
     def mean_patience(self) -> float:
@@ -97,13 +104,38 @@ class Callers:
 
     @property
     def exponential_rate(self) -> float:
-        """The abandonment rate where patience is exponential, otherwise nan, with which kernels leave it to others."""
-        return self.abandonment_rate if self.patience is None else OF_PATIENCE
+        """The abandonment rate where patience is exponential and there may be any number of calls.
+
+        Otherwise nan, with which the kernels leave the queue to others.
+        """
+        return self.abandonment_rate if self.patience is None and not self.limited else OF_PATIENCE
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit on calls cuts off their queue; those who never wait have none."""
+        return self.max_calls is not None and self.abandonment_rate < math.inf
 
     @property
     def law(self) -> PatienceLaw:
         """The law of patience, exponential or not; there is none where nobody or everybody gives up at once."""
         return self.patience or ExponentialPatience(self.mean_patience)
+
+    def places(self, agents: Present) -> Vector | None:
+        """Places for callers to wait in, beside so many agents; None if there is no limit.
+
+        Raises
+        ------
+        ScenarioError
+            If there may be fewer calls than agents.
+        """
+        if self.max_calls is None:
+            return None
+        if (most := int(np.max(agents, initial=0))) > self.max_calls:
+            raise ScenarioError(
+                f"max_calls: {self.max_calls} is below the {most} agents, some of whom would never get a call; give "
+                "more, or fewer agents"
+            )
+        return np.asarray(self.max_calls - np.asarray(agents), np.float64)
 
 
 def _rate_of(patience: object, given: object) -> float:
@@ -128,7 +160,9 @@ class QueueWaits:
     capacities: Vector
     weights: Vector
     log_most: Vector
-    """What `_kernels.offered_wait` goes by, per capacity; minus infinity where the queue grows without end."""
+    """The last of the row of each capacity."""
+    agents: Present
+    """How many there are, in all or with each capacity."""
 
     def survival(self, t: float) -> float:
         """P(W > t), t >= 0."""
@@ -136,7 +170,7 @@ class QueueWaits:
             return 0.0
         if t == math.inf:
             return 0.0 if self.callers.settle else float(self.weights[np.isneginf(self.log_most)].sum())
-        if self.callers.patience is not None:
+        if self.callers.patience is not None or self.callers.limited:
             return math.exp(min(self.log_survival(t), 0.0))
         value: float = _kernels.mixed_survival(
             float(t),
@@ -165,14 +199,22 @@ class QueueWaits:
             return -math.inf
         if theta == math.inf:
             logs = self.log_most - self.capacities * t
+        elif self.callers.limited and self.callers.patience is None:
+            places, logs = self._places, np.empty(self.capacities.size)
+            assert places is not None
+            _limited_kernels.log_offered(lam, theta, t, self.capacities, places, self.log_most, logs)
         elif theta == 0:
             endless = lam >= self.capacities * (1 - 1e-12)
             spare = np.where(endless, 1.0, self.capacities - lam)
             logs = self.log_most + np.log(np.where(endless, 1.0, self.capacities) / spare) - spare * t
             logs = np.where(endless, 0.0, logs)
         else:
-            logs = self.log_most + log_reached(self.callers.law, lam, self.capacities, t)
+            logs = self.log_most + log_reached(self.callers.law, lam, self.capacities, t, self._places)
         return min(float(logsumexp(logs, b=self.weights)), 0.0)
+
+    @property
+    def _places(self) -> Vector | None:
+        return self.callers.places(np.broadcast_to(self.agents, self.capacities.shape))
 
 
 def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -> Vector:
@@ -185,7 +227,7 @@ def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -
         _kernels.closure_rows(
             callers.arrival_rate, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
         )
-    return _with_patience(callers, rows)
+    return _finished(callers, rows, agents)
 
 
 def closure_days(
@@ -196,13 +238,11 @@ def closure_days(
     _refuse_infinite(capacities.max(initial=0.0))
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
-        return rows
-    _kernels.closure_days(
-        arrival_rates, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
-    )
-    if callers.patience is None:
-        return rows
-    return joined(callers.patience, arrival_rates, callers.threshold, rows)
+    else:
+        _kernels.closure_days(
+            arrival_rates, capacities, callers.exponential_rate, callers.threshold, agents, c2, rows
+        )
+    return _finished(callers, rows, agents, arrival_rates)
 
 
 def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:
@@ -217,7 +257,7 @@ def roster_levels(callers: Callers, rates: Vector, levels: range) -> Vector:
         _kernels.roster_levels(
             callers.arrival_rate, rates, callers.exponential_rate, callers.threshold, levels.start, rows
         )
-    return _with_patience(callers, rows)
+    return _finished(callers, rows, np.array(levels)[:, np.newaxis])
 
 
 def roster_row(callers: Callers, rates: Vector) -> Vector:
@@ -228,14 +268,34 @@ def roster_row(callers: Callers, rates: Vector) -> Vector:
         rows[:] = _NO_CALLS
     else:
         _kernels.roster_row(callers.arrival_rate, rates, callers.exponential_rate, callers.threshold, rows[0])
-    return _with_patience(callers, rows)
+    return _finished(callers, rows, rates.size)
 
 
-def _with_patience(callers: Callers, rows: Vector) -> Vector:
-    """The rows, joined with the queue here where the kernels have left that undone."""
-    if callers.patience is None or callers.arrival_rate == 0:
+def _finished(callers: Callers, rows: Vector, agents: Present, arrival_rates: Vector | None = None) -> Vector:
+    """Rows of so many agents each, joined with the queue here where the kernels have left that undone."""
+    places = callers.places(agents)
+    if callers.arrival_rate == 0:
         return rows
-    return joined(callers.patience, callers.arrival_rate, callers.threshold, rows)
+    rates = callers.arrival_rate if arrival_rates is None else arrival_rates
+    if callers.patience is not None:
+        return joined(callers.patience, rates, callers.threshold, rows, callers.max_calls)
+    if callers.limited:
+        each = np.ascontiguousarray(np.broadcast_to(rates, rows.shape[:-1]).ravel())
+        most, flat = float(callers.max_calls or 0), rows.reshape(-1, COLUMNS)
+        _limited_kernels.join_rows(each, callers.abandonment_rate, callers.threshold, most, flat)
+    elif places is not None:
+        _let_in_nobody(rows, np.broadcast_to(places == 0, rows.shape[:-1]))
+    return rows
+
+
+def _let_in_nobody(rows: Vector, full: NDArray[np.bool_]) -> None:
+    """Where callers would not wait and cannot: those who find nobody free are blocked before they could give up."""
+    waits, lost, late, blocked = (
+        Sums._fields.index(name) for name in ("waits", "lost", "virtually_late", "blocked")
+    )
+    rows[full, blocked] = rows[full, late] = rows[full, lost]
+    rows[full, waits] = rows[full, lost] = 0.0
+    rows[full, -1] = -np.inf
 
 
 def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
@@ -248,22 +308,22 @@ def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
         _kernels.chain_rows(
             callers.arrival_rate, death_rates, callers.exponential_rate, callers.threshold, rows
         )
-    return _with_patience(callers, rows)
+    return _finished(callers, rows, death_rates.shape[1])
 
 
-def log_queue(callers: Callers, capacities: Vector) -> Vector:
+def log_queue(callers: Callers, agents: int, capacities: Vector) -> Vector:
     """log of 1 + p_1 + p_2 + ..., the weight of "all agents busy" against "and nobody waits", per capacity.
 
     Infinite where the queue grows without end.
     """
     lam, theta = callers.arrival_rate, callers.abandonment_rate
-    if callers.patience is not None:
-        # Against one idle state of weight 1, what waits is 1 / P(wait) - 1.
+    if callers.patience is not None or callers.limited:
+        # Against one idle state of weight 1, what is busy is 1 / P(busy) - 1.
         rows = np.zeros((capacities.size, COLUMNS))
-        rows[:, 0], rows[:, 1], rows[:, 3] = 1.0, 1.0, capacities
-        waits = joined(callers.patience, lam, callers.threshold, rows)[:, 0]
+        rows[:, 0], rows[:, 1], rows[:, 3], rows[:, 4] = 1.0, 1.0, capacities, agents
+        sums = Sums(*_finished(callers, rows, agents)[:, :-1].T)
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(np.maximum(1 / waits - 1, 1e-15)))
+            return np.asarray(-np.log(np.maximum(1 / (sums.waits + sums.blocked) - 1, 1e-15)))
     result = np.full(capacities.size, np.inf)
     for j, capacity in enumerate(capacities):
         if not _kernels.overloaded(lam, capacity, theta):
@@ -312,7 +372,7 @@ def shared_queue(
         method_error=method_error,
         time_unit=callers.time_unit,
         threshold=callers.threshold,
-        wait_law=QueueWaits(callers, capacities, weights, rows[:, -1].copy()),
+        wait_law=QueueWaits(callers, capacities, weights, rows[:, -1].copy(), agents),
         spread=spread,
     )
 
@@ -322,4 +382,4 @@ def _refuse_infinite(capacity: float) -> None:
         raise ScenarioError(f"capacity: agents times their rates = {capacity} is too large to compute with")
 
 
-_NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, -np.inf])
+_NO_CALLS = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, -np.inf])

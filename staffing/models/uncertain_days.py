@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
@@ -79,8 +78,6 @@ class UncertainDays:
         If the routing is another: it has no closure.
     """
 
-    most: ClassVar[int | None] = None
-
     callers: Callers
     law: RateLaw
     days: Days
@@ -104,6 +101,11 @@ class UncertainDays:
     def rule(self) -> Rule:
         """Which idle agent gets a call."""
         return self._level.rule
+
+    @property
+    def most(self) -> int | None:
+        """As many as there may be calls; None for no limit."""
+        return self.callers.max_calls
 
     @property
     def mean_rate(self) -> float:
@@ -219,7 +221,7 @@ class UncertainDays:
         """The kinds of rosters and days that the mean is taken over, and their rows, remembered: searches come back."""
         if agents not in self._nodes:
             lam = self.callers.arrival_rate
-            width = self._level.turn_width() / lam if lam > 0 else math.inf
+            width = self._level.turn_width(agents) / lam if lam > 0 else math.inf
             kinds = kinds_for_means(self.law, self.days, agents, width)
             self._nodes[agents] = kinds, self._rows(kinds)
         return self._nodes[agents]
@@ -256,6 +258,7 @@ class UncertainDays:
                     kinds.capacities[these],
                     by_calls[these],
                     rows[these, -1],
+                    kinds.present[these],
                 )
             )
         return DayWaits(tuple(parts))
@@ -270,7 +273,8 @@ class UncertainDays:
         routed = {} if self.routing in EXACT_ROUTINGS else self._routing_error(present, kinds, rows)
         for measure, value in values.items():
             stated = error[measure]
-            if measure == "blocking_probability" or math.isinf(value):
+            never = measure == "blocking_probability" and self.callers.max_calls is None
+            if never or math.isinf(value):
                 continue
             share = "prob" in measure or "level" in measure
             error[measure] = (

@@ -17,7 +17,7 @@ class Costs:
     waiting : float
         Per waiting caller, >= 0.
     losing : float
-        If every call were lost, >= 0: the cost of a lost call times the calls per hour.
+        If every call were lost, >= 0: the cost of a lost call, abandoned or blocked, times the calls per hour.
     """
 
     agent: float
@@ -33,12 +33,13 @@ class Costs:
             "agents": self.agent * agents + 0.0 * lost,
             "waiting": self.waiting * values["mean_queue"] if self.waiting else 0.0 * lost,
             "abandonment": self.losing * calls * lost,
+            "blocking": self.losing * calls * values["blocking_probability"],
         }
 
     def total(self, agents: int, values: Mapping[str, Values]) -> Values:
         """Cost per hour."""
         parts = self.parts(agents, values)
-        return parts["agents"] + parts["waiting"] + parts["abandonment"]
+        return parts["agents"] + parts["waiting"] + parts["abandonment"] + parts["blocking"]
 
     @property
     def trade_off(self) -> bool:

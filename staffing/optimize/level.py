@@ -36,8 +36,12 @@ class LevelSearch:
         Erlangs; where the search starts.
     lowest, highest : int
         Levels allowed; `highest` None for no limit.
-    given : int, optional
-        Agents there are, if they are given one by one.
+    most : int, optional
+        The most agents that `values` answers for.
+    lines : int, optional
+        Calls there may be at a time, if that is why there are not more.
+    given : bool
+        Whether the agents are given one by one.
     uneven : int
         Levels on each side of the best to look at one by one, where values are averages over samples: these scatter a
         little, so that a bisection may stop beside a cheaper level.
@@ -49,7 +53,9 @@ class LevelSearch:
     offered_load: float
     lowest: int = 0
     highest: int | None = None
-    given: int | None = None
+    most: int | None = None
+    lines: int | None = None
+    given: bool = False
     uneven: int = 0
     _seen: dict[int, Values] = field(default_factory=dict, init=False)
 
@@ -71,7 +77,7 @@ class LevelSearch:
         Infeasible
             If none do; the text names the promises broken at the most agents allowed, and by how much.
         """
-        if self.given is not None:
+        if self.given:
             least = next(filter(self._keeps, range(self.lowest, self._most + 1)), None)
         else:
             least = first_true(
@@ -104,12 +110,12 @@ class LevelSearch:
             step=self._step,
         )
         if first is None:
-            limit = f"max_agents = {self._most}" if self._most == self.highest else f"{self._most:,} agents"
+            limit = f"{self.limit} = {self._most}" if self.limit else f"{self._most:,} agents"
             raise Infeasible(
                 f"{limit}: at that level the queue grows without end, since "
                 f"{self.offered_load:.6g} erlangs are offered and callers never give up"
             )
-        if self.given is not None:
+        if self.given:
             return self._cheapest(n for n in range(first, self._most + 1) if self._keeps(n))
         most = self._dearest(first)
         few = range(first, min(first + 4, most + 1))
@@ -123,8 +129,13 @@ class LevelSearch:
         return self._cheapest_near(self._cheapest((*few, few[-1] if turn is None else turn)))
 
     @property
+    def limit(self) -> str:
+        """The field that limits the agents; "" if none does."""
+        return {self.highest: "max_agents", self.lines: "max_calls"}.get(self._most, "")
+
+    @property
     def _most(self) -> int:
-        return min(limit for limit in (self.highest, self.given, MOST) if limit is not None)
+        return min(limit for limit in (self.highest, self.most, MOST) if limit is not None)
 
     def _keeps(self, n: int) -> bool:
         return all(promise.kept(self.at(n)) for promise in self.promises.values())
@@ -168,8 +179,10 @@ class LevelSearch:
         ]
         if most == MOST:
             return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
-        if most == self.highest:
-            last = f"max_agents = {most} is not enough: allow more agents or promise less"
+        if self.limit:
+            last = f"{self.limit} = {most} is not enough: allow more {self.limit[4:]} or promise less"
+        elif not self.given:
+            last = f"{most} agents, the most that can be answered for, are not enough: promise less"
         elif most == 1:
             last = "the one agent given is not enough: give more or promise less"
         else:

@@ -78,6 +78,8 @@ def assert_sound_binding(plan):
     assert 0 <= binding.price_per_hour < math.inf
     if not binding.requirements:
         assert (binding.agents_without, binding.price_per_hour) == (n, 0)
+    elif binding.requirements == ("max_calls",):
+        assert n == scenario.max_calls
     elif binding.requirements == ("max_agents",):
         assert n == scenario.max_agents < binding.agents_without
     else:
@@ -108,7 +110,9 @@ def assert_sound_level(level, scenario):
         assert math.isfinite(values["mean_wait"])
         if scenario.patience_law == "exponential":
             assert close(values["abandonment_probability"], theta * values["mean_wait"])
-    answered = 1 - values["abandonment_probability"]
+    blocked = values["blocking_probability"]
+    assert blocked == 0 or scenario.max_calls is not None
+    answered = 1 - values["abandonment_probability"] - blocked
     assert at_most(values["throughput"], lam * answered)
     if theta > 0 or level.rosters.share_unstable == 0:
         assert close(values["throughput"] / lam, answered) if lam > 0 else values["throughput"] == 0
@@ -118,15 +122,16 @@ def assert_sound_level(level, scenario):
     assert level_of.threshold == scenario.service_level_seconds
     assert at_most(level_of.offered, level_of.answered)
     assert at_most(level_of.offered, level_of.virtual)
-    assert at_most(1 - level_of.virtual, values["wait_probability"])
+    assert at_most(1 - level_of.virtual, values["wait_probability"] + blocked)
     assert at_most(values["abandonment_probability"], values["wait_probability"])
     # Money.
     parts = level.cost_parts
     assert all(part >= 0 for part in parts.values())
     assert level.cost_per_hour == sum(parts.values())
     assert close(parts["agents"], scenario.agent_cost_per_hour * n)
-    lost = scenario.abandonment_cost * scenario.calls_per_hour * values["abandonment_probability"]
-    assert close(parts["abandonment"], lost)
+    if_all_are_lost = scenario.abandonment_cost * scenario.calls_per_hour
+    assert close(parts["abandonment"], if_all_are_lost * values["abandonment_probability"])
+    assert close(parts["blocking"], if_all_are_lost * blocked)
     if scenario.waiting_cost_per_hour:
         assert close(parts["waiting"], scenario.waiting_cost_per_hour * values["mean_queue"])
     else:
@@ -142,7 +147,8 @@ def assert_sound_level(level, scenario):
     assert all(0 <= share <= 1 for share in (*missing.values(), rosters.share_missing_any))
     assert max(missing.values(), default=0) <= rosters.share_missing_any <= sum(missing.values()) + ROUNDING
     assert 0 <= rosters.share_unstable <= 1
-    assert theta == 0 or rosters.share_unstable == 0
+    if theta > 0 or scenario.max_calls is not None:
+        assert rosters.share_unstable == 0
 
 
 def assert_waits(performance):
@@ -192,9 +198,19 @@ def assert_another_agent_never_hurts(fewer, more):
     method = fewer.performance.method
     if "roster" in method or "equal idle shares" in method or method != more.performance.method:
         return
-    for measure in ("wait_probability", "mean_wait", "abandonment_probability", "occupancy"):
-        assert at_most(more.performance.value(measure), fewer.performance.value(measure)), measure
-    for definition in DEFINITIONS:
+    for measures in (
+        ("wait_probability", "blocking_probability"),
+        ("abandonment_probability", "blocking_probability"),
+        ("mean_wait",),
+        ("occupancy",),
+    ):
+        little, much = (
+            sum(level.performance.value(measure) for measure in measures) for level in (more, fewer)
+        )
+        assert at_most(little, much), measures
+    # A caller may leave a place to wait sooner than an agent, and then fewer are blocked with fewer agents.
+    blocked = fewer.performance.blocking_probability + more.performance.blocking_probability > 0
+    for definition in ("offered",) if blocked else DEFINITIONS:
         fewer_in_time, more_in_time = (
             getattr(level.performance.service_level, definition) for level in (fewer, more)
         )

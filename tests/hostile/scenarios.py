@@ -29,8 +29,8 @@ def fields_of(random: Random) -> dict[str, object]:
 
     Loads from 0.001 to 100,000 erlangs and none; every law of rates, at CVs from 0 to the most it allows; patience from
     1 s to 1e6 s, 0 and infinite, of any law; every rule of routing; prices over six decades and 0; each promise on or
-    off, each definition, thresholds from 0 on; limits on agents near the load and far from it. Some contradict
-    themselves and must be refused.
+    off, each definition, thresholds from 0 on; limits on agents and on calls near the load and far from it; days that
+    differ. Some contradict themselves and must be refused.
     """
     load = _decades(random, -3, 5)
     handle = _decades(random, 0, 5) if random.random() < 0.9 else _decades(random, -3, 6)
@@ -44,6 +44,7 @@ def fields_of(random: Random) -> dict[str, object]:
         **_costs(random),
         **_promises(random, patience),
         **_limits(random, load),
+        **_days(random),
     }
     if random.random() < 0.3:
         fields["name"] = random.choice(NAMES)
@@ -163,6 +164,16 @@ def _limits(random: Random, load: float) -> dict[str, object]:
         fields["min_agents"] = agents_near(random, load)
     if random.random() < 0.25:
         fields["max_agents"] = agents_near(random, load) + random.randint(0, 9)
+    if random.random() < 0.03:
+        fields["max_calls"] = agents_near(random, load) + random.choice([0, 1, 9, 1000])
     if random.random() < 0.3:
         fields["shrinkage"] = random.choice([0.3, 0.99, random.uniform(0, 0.99), _decades(random, -12, -1)])
     return fields
+
+
+def _days(random: Random) -> dict[str, object]:
+    """Rarely: their plans take a second."""
+    if random.random() > 0.02:
+        return {}
+    cvs = {name: random.choice([0.0, 0.1, random.random()]) for name in ("rate_day_cv", "arrival_cv")}
+    return {**cvs, "absence": random.choice([0.0, 0.05, random.uniform(0, 0.6)])}

@@ -42,7 +42,7 @@ FAMILIES = (
 
 def row(law, lam, s, total=3.0, threshold=0.1, agents=50, idle=2.0):
     """A row from any idle weights; no agents need have them."""
-    weights = np.array([1.0, total, idle, s, agents, 0.0, 0.0, 0.0, 0.0])
+    weights = np.array([1.0, total, idle, s, agents, 0.0, 0.0, 0.0, 0.0, 0.0])
     return Sums(*joined(law, lam, threshold, weights)[:-1])
 
 
@@ -163,7 +163,7 @@ EXPONENTIAL = [
 def test_exponential_patience_by_the_integral_is_the_kernels_sum(lam, s, agents, theta):
     """A whole other route: sums over the number who wait."""
     idle = _kernels.closure_idle_sums(agents, s, 0.04, lam)
-    by_sums, left = np.empty(9), np.empty(9)
+    by_sums, left = np.empty(10), np.empty(10)
     _kernels.join(lam, s, theta, 0.1, agents, *idle, by_sums)
     _kernels.join(lam, s, math.nan, 0.1, agents, *idle, left)
     np.testing.assert_array_equal(left[:5], [*idle, s, agents])
@@ -173,7 +173,7 @@ def test_exponential_patience_by_the_integral_is_the_kernels_sum(lam, s, agents,
 
 
 def test_weights_may_come_in_any_scale_and_shape():
-    idle = np.zeros((2, 3, 9))
+    idle = np.zeros((2, 3, 10))
     idle[..., :5] = [1.0, 3.0, 2.0, 11.0, 12]
     idle[1, :, :3] *= 1e-200
     idle[:, 1, 3] = 7.0
@@ -187,7 +187,7 @@ def test_weights_may_come_in_any_scale_and_shape():
 @pytest.mark.parametrize("many", [1, 3])
 def test_many_capacities_at_once_are_each_their_own(many):
     law, s = WeibullPatience(0.5, 2.0), np.geomspace(1.0, 400.0, 100 * many)
-    idle = np.zeros((s.size, 9))
+    idle = np.zeros((s.size, 10))
     idle[:, 0], idle[:, 1], idle[:, 2], idle[:, 3], idle[:, 4] = 1.0, 3.0, 2.0, s, 20
     found = joined(law, 100.0, 0.1, idle)
     for k in range(0, s.size, 37):
@@ -442,7 +442,7 @@ def test_the_reach_of_a_queue_at_its_load():
 def test_more_and_other_panels_change_nothing(law, scv, lam):
     """From one call in a thousand patiences to a million in one, and capacities from next to none to far too many."""
     s = lam * np.array([1e-6, 0.1, 0.9, 0.999, 1.0, 1.01, 1.5, 100.0])
-    idle = np.zeros((s.size, 9))
+    idle = np.zeros((s.size, 10))
     idle[:, 0], idle[:, 1], idle[:, 2], idle[:, 3], idle[:, 4] = 1.0, 1.0, 0.5, s, 5
 
     class Finer(law):

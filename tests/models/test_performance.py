@@ -188,5 +188,5 @@ def test_measures_of_empty_systems():
 
 
 def test_blocked_calls_are_counted():
-    values = measures(BUSY, arrival_rate=10.0, agents=5, capacity=16.0, blocked=0.125)
+    values = measures(BUSY._replace(blocked=0.125), arrival_rate=10.0, agents=5, capacity=16.0)
     assert values["blocking_probability"] == 0.125

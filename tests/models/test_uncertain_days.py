@@ -30,11 +30,11 @@ KINDS = [
 
 def mean_over(callers, law, agents, days, c2):
     """Measures and their standard errors from (weight, A, present, capacity) of days, one after the other."""
-    total, present_mean, capacity_mean = np.zeros(8), 0.0, 0.0
+    total, present_mean, capacity_mean = np.zeros(9), 0.0, 0.0
     for weight, calls, present, capacity in days:
         on_day = callers.replace_rate(callers.arrival_rate * calls)
-        row = closure_rows(on_day, int(present), np.array([capacity]), c2)[0, :8]
-        by_calls = np.array([calls, 1, calls, calls, calls, calls, 1, calls])
+        row = closure_rows(on_day, int(present), np.array([capacity]), c2)[0, :9]
+        by_calls = np.array([calls, 1, calls, calls, calls, calls, 1, calls, calls])
         total += weight * by_calls * row
         present_mean += weight * present
         capacity_mean += weight * capacity

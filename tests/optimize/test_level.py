@@ -107,7 +107,8 @@ def table(values, **options):
 
 
 def queues(*lengths):
-    return [{"mean_queue": length, "abandonment_probability": 0.0} for length in lengths]
+    nobody = {"abandonment_probability": 0.0, "blocking_probability": 0.0}
+    return [{"mean_queue": length, **nobody} for length in lengths]
 
 
 def test_ties_go_to_the_fewest_agents():
@@ -242,7 +243,10 @@ def test_patient_callers_need_more_agents_than_the_load():
 def test_levels_are_computed_once():
     asked = []
     search = LevelSearch(
-        values=lambda n: asked.append(n) or {"mean_queue": 100 / (1 + n), "abandonment_probability": 0},
+        values=lambda n: (
+            asked.append(n)
+            or {"mean_queue": 100 / (1 + n), "abandonment_probability": 0, "blocking_probability": 0}
+        ),
         costs=Costs(agent=1, waiting=1),
         promises={"max_mean_wait_seconds": Promise("mean_queue", 10, at_least=False)},
         offered_load=9,
