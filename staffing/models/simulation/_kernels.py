@@ -4,12 +4,16 @@ A tournament tree holds the time at which each agent is next free. Its winner, t
 for longest if that time has passed, and the next to come free if it has not. Either way it is who answers the
 next call, so a call costs one path from a leaf to the root and no list of events is needed. Where agents have
 priorities, a tree of earliest times with the agents in that order leads to the first who is free.
+
+A call asks for a place to wait only if nobody is free. Where places are few, those taken are then counted: by
+the times, known in advance, at which earlier callers leave the queue.
 """
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from staffing.models.simulation._leaving_times import join, still_waiting
 from staffing.models.simulation._random import exponential, mix, uniform
 
 Floats = NDArray[np.float64]
@@ -19,7 +23,8 @@ Bytes = NDArray[np.uint8]
 CALLS, WAITS, WAIT, LOST, ANSWERED_WAIT, IN_TIME, LATE, BUSY, ELAPSED = range(9)
 # By how much gaps and services exceed their means: plainly, and weighted by the strain they came upon.
 GAPS, STRAINED_GAPS, WORK, STRAINED_WORK = range(9, 13)
-TOTALS = 13
+BLOCKED, ANSWERED = 13, 14
+TOTALS = 15
 
 CALLS_BETWEEN_LOOKS = 2**14
 """Calls after which the simulation looks again whether it is to stop, a power of two: milliseconds."""
@@ -30,9 +35,25 @@ _ROSTER = np.uint64(0xE7037ED1A0B428DB)
 
 
 @njit(cache=True, nogil=True)
+def quantile(share: float, quantiles: Floats) -> float:
+    """The quantile of a share in [0, 1), from those at even steps: even between two of them."""
+    place = share * (quantiles.size - 1)
+    cell = int(place)
+    low, high = quantiles[cell], quantiles[cell + 1]
+    value: float = low + (place - cell) * (high - low) if high < np.inf else high
+    return value
+
+
+@njit(cache=True, nogil=True)
 def gap(key: np.uint64, call: np.uint64) -> float:
     """Time from the call before to this one, in mean times between calls."""
     return exponential(key, _THREE * call)
+
+
+@njit(cache=True, nogil=True)
+def gap_of(key: np.uint64, call: np.uint64, quantiles: Floats) -> float:
+    """That time by its quantiles, of mean 1, at even steps."""
+    return quantile(uniform(key, _THREE * call), quantiles)
 
 
 @njit(cache=True, nogil=True)
@@ -49,12 +70,8 @@ def patience(key: np.uint64, call: np.uint64) -> float:
 
 @njit(cache=True, nogil=True)
 def patience_of(key: np.uint64, call: np.uint64, quantiles: Floats) -> float:
-    """How long the caller would wait, from quantiles of patience at even steps: even between two of them."""
-    place = uniform(key, _THREE * call + _TWO) * (quantiles.size - 1)
-    cell = int(place)
-    low, high = quantiles[cell], quantiles[cell + 1]
-    most: float = low + (place - cell) * (high - low) if high < np.inf else high
-    return most
+    """How long the caller would wait, by the quantiles of patience at even steps."""
+    return quantile(uniform(key, _THREE * call + _TWO), quantiles)
 
 
 @njit(cache=True, nogil=True)
@@ -168,8 +185,10 @@ def serve(
     rates: Floats,
     listed: bool,
     lam: float,
+    gaps: Floats,
     theta: float,
     quantiles: Floats,
+    max_calls: int,
     threshold: float,
     warm_up: int,
     calls: int,
@@ -183,11 +202,14 @@ def serve(
 
     The warm-up's calls have negative numbers, so that call 0 is the same caller whatever the warm-up. Bin b
     of the histogram counts the waits w with w / (w + horizon_scale) in [b, b + 1) / size. A row of `record`, which
-    may have none, is a call's arrival, wait, offered wait, agent (-1: it gave up) and service. Once another
-    thread has set `stop[0]`, it returns before long; what it has added is then worthless.
+    may have none, is a call's arrival, wait, offered wait (infinite if it is blocked), agent (-1: it gave up,
+    -2: it was blocked) and service. Once another thread has set `stop[0]`, it returns before long; what it has added
+    is then worthless.
 
-    Agents answer in the order of `rates` if `listed`, else the one idle for longest does. Patience is that of
-    `patience_of`, or exponential of rate `theta` if there are no `quantiles`.
+    Agents answer in the order of `rates` if `listed`, else the one idle for longest does. Times between calls are
+    those of `gap_of`, or exponential if there are no `gaps`; patience is that of `patience_of`, or exponential of rate
+    `theta` if there are no `quantiles`. A call that finds `max_calls` or more in the system is blocked, and none is if
+    that is below 0. Without agents nobody may have endless patience.
     """
     if listed:
         tree = list_up(key, rates, lam)
@@ -197,7 +219,10 @@ def serve(
         times, agents = plant(key, rates, lam)
     mean_gap, mean_service, mean_patience = 1.0 / lam, 1.0 / rates, 1.0 / theta
     now, opening, begun = 0.0, 0.0, 0.0
-    waits, lost, in_time, late = 0, 0, 0, 0
+    places = max_calls - rates.size if max_calls >= 0 else -1
+    # Room for all who can ever wait; what nobody writes to takes no memory. To let it grow would cost all calls time.
+    leaving, waiting = np.empty(max(min(places, warm_up + calls), 0)), 0
+    waits, lost, in_time, late, blocked = 0, 0, 0, 0, 0
     total_wait, answered_wait, total_service = 0.0, 0.0, 0.0
     work_excess, strained_work, strained_gaps, strain = 0.0, 0.0, 0.0, 0.0
     capacity = max(rates.sum(), 1e-300)
@@ -209,21 +234,32 @@ def serve(
             opening, begun = now, committed(times, now)
         number = np.uint64(call)
         before, free = now, tree[1] if listed else times[0]
-        now += gap(key, number) * mean_gap
+        now += (gap_of(key, number, gaps) if gaps.size > 0 else gap(key, number)) * mean_gap
         start, wait, offered = now, 0.0, 0.0
+        agent, service = np.int64(-1), 0.0
         stays = True
         if free > now:
-            start, wait, offered = free, free - now, free - now
-            if quantiles.size > 0:
-                most = patience_of(key, number, quantiles)
-            elif mean_patience < np.inf:
-                most = patience(key, number) * mean_patience
-            else:
-                most = np.inf
-            if most < offered:
-                wait = most
+            if places >= 0:
+                waiting = still_waiting(leaving, waiting, now)
+            if waiting == places:
+                offered, agent = np.inf, np.int64(-2)
                 stays = False
-        agent, service = np.int64(-1), 0.0
+                if call >= 0:
+                    blocked += 1
+            else:
+                start, wait, offered = free, free - now, free - now
+                if quantiles.size > 0:
+                    most = patience_of(key, number, quantiles)
+                elif mean_patience < np.inf:
+                    most = patience(key, number) * mean_patience
+                else:
+                    most = np.inf
+                if most < offered:
+                    wait = most
+                    stays = False
+                if places >= 0:
+                    join(leaving, waiting, start if stays else now + wait)
+                    waiting += 1
         if stays:
             agent = first_by(tree, start) if listed else agents[0]
             service = work(key, number) * mean_service[agent]
@@ -262,9 +298,10 @@ def serve(
             if wait > 0.0:
                 histogram[min(int(wait / (wait + horizon_scale) * bins), bins - 1)] += 1
     totals[CALLS] += calls
-    totals[WAITS] += waits
+    # The loop takes the blocked for lost after a wait of 0: no other call is slowed down by telling them apart.
+    totals[WAITS] += waits - blocked
     totals[WAIT] += total_wait
-    totals[LOST] += lost
+    totals[LOST] += lost - blocked
     totals[ANSWERED_WAIT] += answered_wait
     totals[IN_TIME] += in_time
     totals[LATE] += late
@@ -274,6 +311,8 @@ def serve(
     totals[STRAINED_GAPS] += strained_gaps
     totals[WORK] += work_excess
     totals[STRAINED_WORK] += strained_work
+    totals[BLOCKED] += blocked
+    totals[ANSWERED] += calls - lost
 
 
 @njit(cache=True, nogil=True)
@@ -282,8 +321,10 @@ def simulate_roster(
     rates: Floats,
     listed: bool,
     lam: float,
+    gaps: Floats,
     theta: float,
     quantiles: Floats,
+    max_calls: int,
     threshold: float,
     warm_up: int,
     calls: int,
@@ -298,8 +339,10 @@ def simulate_roster(
         rates,
         listed,
         lam,
+        gaps,
         theta,
         quantiles,
+        max_calls,
         threshold,
         warm_up,
         calls,
@@ -312,13 +355,25 @@ def simulate_roster(
 
 
 @njit(cache=True, nogil=True)
+def fill_up(lam: float, places: int, calls: int, totals: Floats) -> None:
+    """Add calls to a queue whose every place is held for ever: without agents by callers who never give up."""
+    totals[CALLS] += calls
+    totals[WAIT] += places * calls / lam
+    totals[LATE] += calls
+    totals[ELAPSED] += calls / lam
+    totals[BLOCKED] += calls
+
+
+@njit(cache=True, nogil=True)
 def simulate_batch(
     key: np.uint64,
     rates: Floats,
     listed: bool,
     lam: float,
+    gaps: Floats,
     theta: float,
     quantiles: Floats,
+    max_calls: int,
     threshold: float,
     warm_up: Integers,
     calls: int,
@@ -334,27 +389,34 @@ def simulate_batch(
     by the factor make days as long as each other.
     """
     own_totals, counts = np.zeros(TOTALS), np.zeros(histogram.size, np.int64)
+    endless = quantiles[-1] == np.inf if quantiles.size > 0 else theta == 0.0
     for r in range(rates.shape[0]):
         if stop[0]:
             return
         own = roster_key(key, np.uint64(r))
         own_totals[:] = 0.0
         counts[:] = 0
-        simulate_roster(
-            own,
-            rates[r][rates[r] > 0.0],
-            listed,
-            lam * factors[r],
-            theta,
-            quantiles,
-            threshold,
-            warm_up[r],
-            calls,
-            own_totals,
-            counts,
-            horizon_scale,
-            stop,
-        )
+        present, own_lam = rates[r][rates[r] > 0.0], lam * factors[r]
+        if present.size == 0 and endless:
+            fill_up(own_lam, max_calls, calls, own_totals)
+        else:
+            simulate_roster(
+                own,
+                present,
+                listed,
+                own_lam,
+                gaps,
+                theta,
+                quantiles,
+                max_calls,
+                threshold,
+                warm_up[r],
+                calls,
+                own_totals,
+                counts,
+                horizon_scale,
+                stop,
+            )
         totals += factors[r] * own_totals
         histogram += factors[r] * counts
 
@@ -365,16 +427,33 @@ def record_calls(
     rates: Floats,
     listed: bool,
     lam: float,
+    gaps: Floats,
     theta: float,
     quantiles: Floats,
+    max_calls: int,
     warm_up: int,
     calls: int,
 ) -> tuple[Floats, Floats, Floats, Integers, Floats]:
-    """Every call's arrival, wait, offered wait, agent (-1: it gave up) and service, the warm-up's first."""
+    """Every call's arrival, wait, offered wait, agent (-1: gave up, -2: blocked) and service, the warm-up's first."""
     record = np.empty((warm_up + calls, 5))
     totals, histogram, stop = np.zeros(TOTALS), np.zeros(1, np.int64), np.zeros(1, np.uint8)
     serve(
-        key, rates, listed, lam, theta, quantiles, 0.0, warm_up, calls, totals, histogram, 1.0, stop, record
+        key,
+        rates,
+        listed,
+        lam,
+        gaps,
+        theta,
+        quantiles,
+        max_calls,
+        0.0,
+        warm_up,
+        calls,
+        totals,
+        histogram,
+        1.0,
+        stop,
+        record,
     )
     return (
         record[:, 0].copy(),

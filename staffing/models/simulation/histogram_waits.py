@@ -35,12 +35,14 @@ class HistogramWaits:
         return math.log(survival) if survival > 0 else -math.inf
 
 
-def wait_scale(capacity: float, lam: float, theta: float) -> float:
-    """A wait in the middle of those to expect; it only places the bins of the histogram."""
+def wait_scale(capacity: float, lam: float, theta: float, places: int | None = None) -> float:
+    """A wait in the middle of those to expect, if so many may wait; it only places the bins of the histogram."""
     patience = 1 / theta if theta > 0 else math.inf
     scale = math.sqrt(patience / lam)
     if capacity > lam:
         scale = min(scale, 1 / (capacity - lam))
     elif theta > 0:
         scale = max(scale, (min(1.0, math.log(lam / capacity)) if capacity > 0 else 1.0) * patience)
+    if places is not None and capacity > 0:
+        scale = min(scale, (places + 1) / capacity)
     return scale if 0 < scale < math.inf else 1.0

@@ -13,6 +13,7 @@ from staffing.models.performance import MEASURES, MethodError, Performance, Sums
 from staffing.models.simulation import _kernels as kernels
 from staffing.models.simulation.controlled_mean import controlled_mean, enough
 from staffing.models.simulation.histogram_waits import BINS, HistogramWaits, wait_scale
+from staffing.models.simulation.quantile_tables import gap_table, patience_table, table_scv
 from staffing.models.simulation.warm_up import settles, warm_up_calls
 from staffing.models.stoppable_threads import Flag, in_threads, never
 
@@ -25,6 +26,10 @@ Report = Callable[[int], None]
 CONTROLS = 5
 FEWEST_LOST = 30
 """Calls lost in a batch, below which patience is no control."""
+LEAST_SCV = 1e-12
+"""Squared CV of times between calls, below which only rounding tells them apart: they are no control."""
+MOST_COUNTED = 2**62
+"""A limit on calls that is none: machine integers go on for a little."""
 
 
 class _Batch(NamedTuple):
@@ -46,12 +51,12 @@ class _Results(NamedTuple):
 class SharedQueueSimulation:
     """Simulation of one queue served first come first served by unlike agents, longest idle first or in a given order.
 
-    Poisson arrivals of rate lam, exponential service at rate mu_k by agent k, patience exponential of rate theta or
-    of any law. Each roster is simulated for a warm-up, which is left out, then for the same number of calls.
-    Batches of rosters are independent and accumulate; results depend on the seed and the number of batches
-    only. Simulations with the same seed and calls per roster measure the same callers, whatever their
-    agents. Nothing is approximate but for chance, told by the standard errors, and what the warm-up leaves of the
-    start.
+    Poisson or renewal arrivals of rate lam, exponential service at rate mu_k by agent k, patience exponential of rate
+    theta or of any law, and places to wait for all or for some. Each roster is simulated for a warm-up, which is left
+    out, then for the same number of calls. Batches of rosters are independent and accumulate; results depend on the
+    seed and the number of batches only. Simulations with the same seed and calls per roster measure the same callers,
+    whatever their agents. Nothing is approximate but for chance, told by the standard errors, and what the warm-up
+    leaves of the start.
 
     Parameters
     ----------
@@ -71,6 +76,12 @@ class SharedQueueSimulation:
     arrival_factors : callable, optional
         `arrival_factors(size, generator)` gives factors on lam, > 0, one per roster of a batch, of mean 1: so many
         calls its day has. Shares are then of all days' calls, mean queue and busy agents of their time.
+    gap_quantiles : ndarray, shape (m + 1,), optional
+        Times between calls exceeded with probability 1 - k / m, k = 0 ... m, even in between, all finite, in any unit:
+        they are scaled to mean 1 / lam. Exponential if omitted or empty.
+    max_calls : int, optional
+        Calls being served or waiting at which one more is blocked, >= agents; it neither waits nor is served, counts as
+        offered, and its wait is 0. Absent agents leave their places to those who wait.
     in_order : bool
         Whether calls go to the first idle agent in the order of the roster, not to the one idle for longest.
     threshold : float
@@ -102,6 +113,8 @@ class SharedQueueSimulation:
         abandonment_rate: float,
         patience_quantiles: NDArray[np.float64] | None = None,
         arrival_factors: Factors | None = None,
+        gap_quantiles: NDArray[np.float64] | None = None,
+        max_calls: int | None = None,
         in_order: bool = False,
         threshold: float = 0.0,
         seed: int = 0,
@@ -113,7 +126,10 @@ class SharedQueueSimulation:
         self.arrival_rate = positive("arrival_rate", arrival_rate)
         self.agents = count("agents", agents)
         self.abandonment_rate = non_negative("abandonment_rate", abandonment_rate, infinite=True)
-        self._patience = np.empty(0) if patience_quantiles is None else _quantiles(patience_quantiles)
+        self._patience = patience_table(patience_quantiles)
+        self._gaps = gap_table(gap_quantiles)
+        self._arrival_scv = table_scv(self._gaps) if self._gaps.size else 1.0
+        self.max_calls = None if max_calls is None else _limit(max_calls, self.agents)
         self._factors = arrival_factors
         self._in_order = in_order
         self.threshold = non_negative("threshold", threshold)
@@ -132,7 +148,8 @@ class SharedQueueSimulation:
             if calls_per_roster is None
             else _at_least_one("calls_per_roster", calls_per_roster)
         )
-        self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate)
+        places = None if self.max_calls is None else self.max_calls - self.agents
+        self._scale = wait_scale(float(typical.sum()), self.arrival_rate, self.abandonment_rate, places)
         self._results = _Results(np.empty((0, kernels.TOTALS)), np.empty((0, 2)), True, np.zeros(BINS))
 
     @property
@@ -180,8 +197,8 @@ class SharedQueueSimulation:
         ScenarioError
             If an argument is out of range or `rosters` returns something unusable.
         Infeasible
-            If a roster's capacity does not exceed the rate at which callers arrive who never give up: its queue grows
-            for ever and no mean over rosters exists.
+            If a roster's capacity does not exceed the rate at which callers arrive who never give up, and no limit ends
+            its queue: it grows for ever and no mean over rosters exists.
         """
         numbers = range(self.batches, self.batches + count("batches", batches))
         workers = _at_least_one("workers", workers)
@@ -248,7 +265,8 @@ class SharedQueueSimulation:
             if m not in UNBOUNDED:
                 values[m] = min(max(values[m], 0.0), 1.0)
         method_error: dict[str, MethodError] = dict.fromkeys(MEASURES, "unknown")
-        method_error["blocking_probability"] = "exact"
+        if self.max_calls is None:
+            method_error["blocking_probability"] = "exact"
         return performance(
             values,
             method="simulation",
@@ -274,6 +292,8 @@ class SharedQueueSimulation:
         """
         totals = self._results.totals
         surprises = totals[:, [kernels.GAPS, kernels.STRAINED_GAPS, kernels.WORK, kernels.STRAINED_WORK]]
+        if self._arrival_scv < LEAST_SCV:
+            surprises[:, :2] = 0.0
         lost = totals[:, kernels.LOST]
         exponential = self.abandonment_rate < math.inf and self._patience.size == 0
         # Where hardly anybody gives up it is the few who do that keep its mean at zero, and chance may leave them out.
@@ -284,7 +304,7 @@ class SharedQueueSimulation:
     def _measures(self, totals: NDArray[np.float64], sizes: NDArray[np.float64]) -> dict[str, float]:
         share = (totals / totals[kernels.CALLS]).tolist()
         sums = Sums(
-            answered=1.0 - share[kernels.LOST],
+            answered=share[kernels.ANSWERED],
             waits=share[kernels.WAITS],
             queue=self.arrival_rate * share[kernels.WAIT],
             lost=share[kernels.LOST],
@@ -294,7 +314,18 @@ class SharedQueueSimulation:
             busy=min(max(float(totals[kernels.BUSY] / totals[kernels.ELAPSED]), 0.0), float(self.agents)),
         )
         capacity, present = sizes.tolist()
-        return measures(sums, arrival_rate=self.arrival_rate, agents=present, capacity=capacity)
+        values = measures(
+            sums,
+            arrival_rate=self.arrival_rate,
+            agents=present,
+            capacity=capacity,
+            blocked=share[kernels.BLOCKED],
+        )
+        if capacity > 0:
+            # By chance more may be answered than in the long run can be: cut off here, the mean and its error would be
+            # too small.
+            values["capacity_utilisation"] = values["throughput"] / capacity
+        return values
 
     @property
     def _never_giving_up(self) -> float:
@@ -338,20 +369,32 @@ class SharedQueueSimulation:
     ) -> NDArray[np.int64]:
         if self._warm_up is not None:
             return np.full(rates.shape[:-1], self._warm_up)
-        return warm_up_calls(rates, self.arrival_rate * factors, self.abandonment_rate)
+        return warm_up_calls(
+            rates,
+            self.arrival_rate * factors,
+            self.abandonment_rate,
+            max_calls=self.max_calls,
+            arrival_scv=self._arrival_scv,
+        )
 
     def _batch(self, batch: int, stop: Flag) -> _Batch:
         rates, factors = self._rosters_of(batch), self._factors_of(batch)
         capacity = rates.sum(axis=1)
-        endless = self.arrival_rate * self._never_giving_up
+        endless = self.arrival_rate * self._never_giving_up if self.max_calls is None else 0.0
         if endless > 0 and np.any(capacity <= endless * factors):
             raise Infeasible(
                 f"calls arrive at rate {endless:g}, a roster can serve {capacity.min():g} (mean over rosters "
                 f"{capacity.mean():g}) and their callers never give up, so its queue would grow for ever; "
-                "capacity must exceed that rate in every roster: add agents or make patience finite"
+                "capacity must exceed that rate in every roster: add agents, make patience finite or set max_calls"
             )
         totals, histogram = self._simulate(self._seeds(batch)[1], rates, factors, stop)
-        settled = settles(rates, self.arrival_rate * factors, self.abandonment_rate)
+        settled = settles(
+            rates,
+            self.arrival_rate * factors,
+            self.abandonment_rate,
+            max_calls=self.max_calls,
+            arrival_scv=self._arrival_scv,
+        )
         sizes = np.array([capacity.mean(), (rates > 0).sum(axis=1).mean()])
         return _Batch(totals, sizes, settled, histogram)
 
@@ -364,8 +407,10 @@ class SharedQueueSimulation:
             rates,
             self._in_order,
             self.arrival_rate,
+            self._gaps,
             self.abandonment_rate,
             self._patience,
+            -1 if self.max_calls is None else min(self.max_calls, MOST_COUNTED),
             self.threshold,
             self._warm_up_of(rates, factors),
             self.calls_per_roster,
@@ -378,10 +423,12 @@ class SharedQueueSimulation:
         return totals, histogram
 
 
-def _quantiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    result = np.ascontiguousarray(values, np.float64)
-    if result.ndim != 1 or result.size < 2 or not result[0] >= 0 or not np.all(result[1:] >= result[:-1]):
-        raise ScenarioError("patience_quantiles: must be two or more numbers from 0 up that do not fall")
+def _limit(max_calls: int, agents: int) -> int:
+    result = count("max_calls", max_calls)
+    if result < agents:
+        raise ScenarioError(
+            f"max_calls: {result} is below the {agents} agents, each of whom can serve a call; make it at least as many"
+        )
     return result
 
 

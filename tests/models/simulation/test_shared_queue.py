@@ -17,7 +17,6 @@ from staffing.models.performance import MEASURES
 from staffing.models.rate_laws import GammaRates
 from staffing.models.simulation.histogram_waits import HistogramWaits
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
-from staffing.models.simulation.warm_up import relaxation_time, warm_up_calls
 
 
 def identical(rate, agents):
@@ -198,19 +197,6 @@ def test_callers_without_patience_are_a_loss_system():
     assert abs(p.abandonment_probability - 0.21458234) < 4.5 * error  # Erlang B, 10 erlangs, 10 agents
     assert p.mean_wait == 0
     assert p.wait_cdf(0) == 1
-
-
-def test_relaxation_time():
-    rates = np.array([[1.0, 3.0, 5.0], [0.1, 0.1, 0.1], [2.0, 1.0, 1.0]])
-    found = relaxation_time(rates, 4.0, 0.5)
-    assert found == pytest.approx([1 / 3 + 1, 10 + 2, 3 / 4 + 2])
-    assert relaxation_time(rates[0], 4.0, 0.0) == pytest.approx(1 / 3 + 1)
-    assert relaxation_time(rates[0], 9.0, 0.0) == math.inf
-    assert relaxation_time(rates[0], 9.0, math.inf) == pytest.approx(1 / 3)
-    assert relaxation_time(np.zeros(0), 9.0, 0.5) == 2
-    np.testing.assert_array_equal(warm_up_calls(rates, 4.0, 0.5), [27, 240, 55])  # five relaxation times
-    assert warm_up_calls(np.ones(3), 3.0, 0.0) == 2_000_000
-    assert warm_up_calls(np.ones(300), 1e-3, 1.0) == 20
 
 
 def test_default_lengths():
