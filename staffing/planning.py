@@ -221,6 +221,7 @@ def simulate_staffing(
         raise ScenarioError(
             f"routing = {question.routing} cannot be simulated; give {', '.join(SIMULATED[:-1])} or {SIMULATED[-1]}"
         )
+    model.callers.places(n)
     if model.most is not None and n > model.most:
         raise ScenarioError(f"agents: {n} is more than the {model.most} there are; give fewer, or more rates")
     run = simulation_of(model, n, around=n, seed=count("seed", seed))

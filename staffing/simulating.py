@@ -39,15 +39,17 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
         return rates if order is None else np.sort(rates, axis=1)[:, ::order]
 
     typical = np.full(around, model.mean_rate)
-    warm_up = int(warm_up_calls(typical, callers.arrival_rate, callers.abandonment_rate))
+    lam, theta, limit = callers.arrival_rate, callers.abandonment_rate, callers.max_calls
+    warm_up = int(warm_up_calls(typical, lam, theta, max_calls=limit))
     size, stretch = _batch(warm_up, around)
     return SharedQueueSimulation(
-        arrival_rate=callers.arrival_rate,
+        arrival_rate=lam,
         rosters=rosters,
         agents=agents,
-        abandonment_rate=callers.abandonment_rate,
+        abandonment_rate=theta,
         patience_quantiles=None if callers.patience is None else _quantiles(callers.patience),
         arrival_factors=model.arrival_factors,
+        max_calls=limit,
         in_order=order is not None,
         threshold=callers.threshold,
         seed=seed,

@@ -81,7 +81,7 @@ def _refuse_infinite_means(scenario: Scenario) -> None:
     ]
     if wants:
         raise Infeasible(
-            f"{' and '.join(wants)} cannot be weighed: callers never give up and {cause}, so some {what} falls below the "
-            f"load at any number of agents, and the mean wait is infinite; give a finite mean_patience_seconds, or "
+            f"{' and '.join(wants)} cannot be weighed: callers never give up and {cause}, so some {what} falls below "
+            f"the load at any number of agents, and the mean wait is infinite; give a finite mean_patience_seconds, or "
             f"max_calls, or {certain}, or promise min_service_level"
         )

@@ -251,6 +251,7 @@ class DrawnAgents:
         """Rows of sums, capacities and weights of the average over rosters, remembered: searches come back."""
         if agents in self._averages:
             return self._averages[agents]
+        self.callers.places(agents)
         capacities, weights = self._nodes(agents)
         rows = closure_rows(self.callers, agents, capacities, self.c2)
         if self.endless(agents) and capacities.size > 1:

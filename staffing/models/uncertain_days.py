@@ -220,6 +220,7 @@ class UncertainDays:
     def _average(self, agents: int) -> tuple[Kinds, Vector]:
         """The kinds of rosters and days that the mean is taken over, and their rows, remembered: searches come back."""
         if agents not in self._nodes:
+            self.callers.places(agents)
             lam = self.callers.arrival_rate
             width = self._level.turn_width(agents) / lam if lam > 0 else math.inf
             kinds = kinds_for_means(self.law, self.days, agents, width)

@@ -312,15 +312,10 @@ class SharedQueueSimulation:
             answered_in_time=share[kernels.IN_TIME],
             virtually_late=share[kernels.LATE],
             busy=min(max(float(totals[kernels.BUSY] / totals[kernels.ELAPSED]), 0.0), float(self.agents)),
-        )
-        capacity, present = sizes.tolist()
-        values = measures(
-            sums,
-            arrival_rate=self.arrival_rate,
-            agents=present,
-            capacity=capacity,
             blocked=share[kernels.BLOCKED],
         )
+        capacity, present = sizes.tolist()
+        values = measures(sums, arrival_rate=self.arrival_rate, agents=present, capacity=capacity)
         if capacity > 0:
             # By chance more may be answered than in the long run can be: cut off here, the mean and its error would be
             # too small.
