@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from staffing.models.arguments import non_negative
 from staffing.models.diffusion.piecewise_ou import PiecewiseOU
+from staffing.models.diffusion.rows import rows_given_wait, with_queue
 from staffing.models.errors import ScenarioError
 from staffing.models.performance import MEASURES, MethodError
-from staffing.models.shared_queue import COLUMNS, Callers, Vector, closure_days
+from staffing.models.shared_queue import Callers, Vector
 
 UNKNOWN: dict[str, MethodError] = {**dict.fromkeys(MEASURES, "unknown"), "blocking_probability": "exact"}
 """Nobody has bounded what a diffusion misses at one size; see `convergence` for how it vanishes."""
@@ -82,36 +83,25 @@ def diffusion_rows(
         (theta infinite), or as `given_capacity`.
     """
     refuse_unfit(callers)
-    rows = closure_days(callers, arrival_rates, np.ones_like(agents), capacities, 0.0)
+    rows = rows_given_wait(callers, arrival_rates, agents, capacities)
     if callers.arrival_rate == 0:
         return rows
-    if np.any(nobody := agents == 0):
-        rows[nobody] = closure_days(callers, arrival_rates[nobody], agents[nobody], capacities[nobody], 0.0)
-    rows[:, 6] = agents
-    fit = ~nobody & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, 8]))
+    fit = (agents > 0) & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, 8]))
     if not fit.any():
         return rows
-    lam, n, some = arrival_rates[fit], agents[fit], rows[fit]
+    lam, n = arrival_rates[fit], agents[fit]
     law = given_capacity(
         lam, capacities[fit], callers.abandonment_rate, n, idleness[fit], arrival_scv=arrival_scv
     )
-    wait = waits(law, n, continuity=continuity)
-    queue = np.sqrt(n) * law.mean_above
-    given_wait = wait / some[:, 0]
-    new = np.empty((lam.size, COLUMNS))
-    new[:, 0] = wait
-    new[:, 1] = queue
-    new[:, 2] = np.minimum(callers.abandonment_rate * queue / lam, 1.0)
-    new[:, 3] = some[:, 3] * queue / some[:, 1]
-    new[:, 5] = some[:, 5] * given_wait
-    new[:, 6] = np.maximum(n - np.sqrt(n) * law.mean_below, 0.0)
-    new[:, 7] = 1.0 - new[:, 2]
-    # Those who wait and are answered in time, of those who wait.
-    in_time = np.clip(some[:, 4] - (1.0 - some[:, 0]), 0.0, None)
-    new[:, 4] = np.minimum(1.0 - wait + in_time * given_wait, new[:, 7])
-    with np.errstate(divide="ignore"):
-        new[:, 8] = some[:, 8] + np.log(given_wait)
-    rows[fit] = new
+    rows[fit] = with_queue(
+        rows[fit],
+        lam,
+        n,
+        callers.abandonment_rate,
+        wait=waits(law, n, continuity=continuity),
+        queue=np.sqrt(n) * law.mean_above,
+        idle=np.sqrt(n) * law.mean_below,
+    )
     return rows
 
 
