@@ -5,7 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr
@@ -56,6 +56,7 @@ def test_it_agrees_with_40_digits_up_to_200_scales(z, g, theta):
     assert abs(law.drift_balance) < 1e-10
 
 
+@settings(max_examples=50)
 @given(SCORES, RATES, RATES, RATES)
 def test_the_drift_balances(z, g, theta, variance):
     law = PiecewiseOU(z * math.sqrt(g * variance / 2), g, theta, variance)
@@ -108,6 +109,7 @@ def test_tails_beyond_numbers_keep_their_logarithms(mean):
     np.testing.assert_allclose(law.log_cdf(x), log_ndtr(z), rtol=1e-11)
 
 
+@settings(max_examples=50)
 @given(SCORES, RATES, RATES, st.floats(1e-12, 1 - 1e-12))
 def test_quantiles_invert_the_distribution_function(z, g, theta, p):
     law = PiecewiseOU(z * math.sqrt(g), g, theta, 2.0)
@@ -118,6 +120,7 @@ def test_quantiles_invert_the_distribution_function(z, g, theta, p):
     assert law.survival(x + step) <= (1 - p) * (1 + 1e-9)
 
 
+@settings(max_examples=50)
 @given(st.floats(-60, -0.01), RATES)
 def test_without_abandonment_the_queue_is_exponential_and_the_limit_of_ever_more_patience(m, g):
     law = PiecewiseOU(m, g, 0.0, 2.0)

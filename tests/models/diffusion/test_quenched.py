@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from staffing.models.diffusion.given_capacity import diffusion_rows, given_capacity
@@ -21,6 +21,7 @@ from staffing.models.shared_queue import Callers, measures_by_roster, roster_lev
 RATES = st.lists(st.floats(0.2, 5), min_size=1, max_size=30)
 
 
+@settings(max_examples=40)
 @given(RATES, st.floats(0.3, 2), st.floats(0.05, 5), st.sampled_from([1.0, 0.25, 4.0]), st.booleans())
 def test_measures_balance_and_have_no_unit(rates, load, theta, scv, continuity):
     lam = load * sum(rates)
@@ -43,6 +44,7 @@ def test_measures_balance_and_have_no_unit(rates, load, theta, scv, continuity):
         assert scaled[measure] == pytest.approx(values[measure] * unit, rel=1e-9, abs=1e-12)
 
 
+@settings(max_examples=40)
 @given(RATES, st.floats(0.5, 1.5), st.floats(0.1, 3))
 def test_what_is_served_is_what_idle_agents_leave_of_the_capacity(rates, load, theta):
     n, s, g = len(rates), sum(rates), sum(r * r for r in rates) / sum(rates)
