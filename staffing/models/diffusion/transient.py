@@ -65,8 +65,7 @@ class TransientDiffusion:
         (a f)(x_i + h / 2) / (2 h^2 f(x_i)),    (a f)(x_i - h / 2) / (2 h^2 f(x_i)),
 
     so that the chain has exactly the chances f(x_i) in the long run, whatever h. In time it has errors of order h^2, in
-    the mean, the variance and P(X > 0) (measured: `tests/models/diffusion/test_transient.py`), and is otherwise solved
-    exactly, by uniformisation in O(t / h^3). The point where the drift bends is on the grid; its ends reflect.
+    the mean and the variance, and is otherwise solved exactly, by uniformisation in O(t / h^3). The point where the drift bends is on the grid; its ends reflect.
 
     Parameters
     ----------
@@ -100,7 +99,6 @@ class TransientDiffusion:
         if step is None:
             step = math.sqrt(float(process.stationary_variance)) / 100
         self.step = positive("step", step)
-        # Tails beyond the median keep their digits on one side alone, and quantiles near 1 have few of them.
         bottom = float(process.quantile(_TAIL)) if low is None else number("low", low)
         top = float(process.quantile(1 - _TAIL)) if high is None else number("high", high)
         if isinstance(process, UniversalDiffusion):

@@ -48,11 +48,6 @@ class UniversalDiffusion:
     ------
     ScenarioError
         If a parameter is out of range, or there is no stationary law.
-
-    References
-    ----------
-    Braverman, Gurvich and Huang (2020), On the Taylor expansion of value functions, for diffusions whose variance
-    depends on the state.
     """
 
     arrival_rate: float
