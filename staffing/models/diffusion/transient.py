@@ -64,14 +64,16 @@ class TransientDiffusion:
 
         (a f)(x_i + h / 2) / (2 h^2 f(x_i)),    (a f)(x_i - h / 2) / (2 h^2 f(x_i)),
 
-    so that the chain has exactly the chances f(x_i) in the long run, whatever h. In time it has errors of order h^2, in
-    the mean and the variance, and is otherwise solved exactly, by uniformisation in O(t / h^3). The point where the drift bends is on the grid; its ends reflect.
+    so that the chain has exactly the chances f(x_i) in the long run, whatever h. In time it has errors of order h^2 in
+    the mean and the variance, and is otherwise solved exactly, by uniformisation in O(t / h^3). The point where the
+    drift bends is on the grid; its ends reflect.
 
     Parameters
     ----------
     process : PiecewiseOU or UniversalDiffusion
         One with plain numbers for parameters. Far from balance, as from an empty start, the first keeps the variance it
-        has in balance, and is off by up to a half in the early variance of the number in system; the second is not.
+        has in balance, and makes the early variance of the number in system up to twice what it is; the second does
+        not.
     step : float
         h > 0; a hundredth of the stationary spread if not given.
     low, high : float
@@ -81,7 +83,7 @@ class TransientDiffusion:
     Raises
     ------
     ScenarioError
-        If the ends are in the wrong order or not on either side of the bend, or there were more than `MOST_POINTS`.
+        If the ends are in the wrong order, or there were more than `MOST_POINTS`.
     """
 
     def __init__(
