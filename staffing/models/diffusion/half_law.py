@@ -12,7 +12,7 @@ Vector = NDArray[np.float64]
 
 _FAR = -6.0
 """Scores of the cut from here on down go by the continued fraction, which subtracts nothing."""
-_TERMS = 40
+_TERMS = 24
 _SQRT2 = math.sqrt(2.0)
 _MOST_STEPS = 100
 
