@@ -1,0 +1,1 @@
+"""The diffusion limit with random drift, beside which the exact numbers stand."""
