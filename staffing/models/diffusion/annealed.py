@@ -255,6 +255,12 @@ class DrawnDiffusion:
             these = kinds.calls == factor
             callers = self.callers.replace_rate(self.callers.arrival_rate * float(factor))
             parts.append(
-                QueueWaits(callers, kinds.capacities[these], by_calls[these], rows[these, -1].copy())
+                QueueWaits(
+                    callers,
+                    kinds.capacities[these],
+                    by_calls[these],
+                    rows[these, -1].copy(),
+                    kinds.present[these],
+                )
             )
         return DayWaits(tuple(parts))

@@ -43,9 +43,10 @@ def with_queue(
     new[:, 5] = rows[:, 5] * given_wait
     new[:, 6] = np.maximum(agents - idle, 0.0)
     new[:, 7] = 1.0 - new[:, 2]
+    new[:, 8] = 0.0
     # Those who wait and are answered in time, of those who wait.
     in_time = np.maximum(rows[:, 4] - (1.0 - rows[:, 0]), 0.0)
     new[:, 4] = np.minimum(1.0 - wait + in_time * given_wait, new[:, 7])
     with np.errstate(divide="ignore"):
-        new[:, 8] = rows[:, 8] + np.log(given_wait)
+        new[:, 9] = rows[:, 9] + np.log(given_wait)
     return new
