@@ -101,9 +101,7 @@ def assumptions(scenario: Scenario) -> tuple[str, ...]:
     """What the simulation takes for granted as the formulas do."""
     agents = "the agents given" if scenario.roster == "fixed" else f"rates drawn afresh ({scenario.rate_law})"
     return (
-        "Poisson calls"
-        if scenario.max_calls is None
-        else f"Poisson calls, at most {scenario.max_calls} at a time",
+        _calls(scenario),
         _laws(scenario),
         agents if scenario.rate_cv > 0 else "agents alike",
         *(_DAYS[name] for name in scenario.uncertain),
@@ -204,6 +202,17 @@ def _row(
 def _loose(measure: str, model: float) -> float:
     """A stated error beyond this says nothing of a measure: a tenth of a share, half of a wait."""
     return max(0.5 * model, LEAST_MARGINS[measure]) if measure == "mean_wait" else 0.1
+
+
+def _calls(scenario: Scenario) -> str:
+    if scenario.arrival_scv != 1:
+        law = "exponential times" if scenario.arrival_scv > 1 else "sums of exponential times"
+        return f"independent times between calls, mixed of two laws of {law}"
+    return (
+        "Poisson calls"
+        if scenario.max_calls is None
+        else f"Poisson calls, at most {scenario.max_calls} at a time"
+    )
 
 
 def _laws(scenario: Scenario) -> str:

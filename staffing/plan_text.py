@@ -78,9 +78,10 @@ def _scenario(scenario: Scenario) -> str:
         callers += f" ({scenario.patience_law}"
         callers += f", SCV {scenario.patience_scv:g})" if scenario.patience_scv is not None else ")"
     lines = "" if scenario.max_calls is None else f"; at most {scenario.max_calls} calls at a time"
+    bursts = "" if scenario.arrival_scv == 1 else f"; times between calls have SCV {scenario.arrival_scv:g}"
     return (
         f"{scenario.calls_per_hour:g} calls/h x {scenario.mean_handle_seconds:.6g} s = "
-        f"{scenario.offered_load:.4g} erlangs; {callers}{lines}; {_agents(scenario)}{_days(scenario)}"
+        f"{scenario.offered_load:.4g} erlangs; {callers}{lines}{bursts}; {_agents(scenario)}{_days(scenario)}"
     )
 
 

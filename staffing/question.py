@@ -94,6 +94,7 @@ def callers_of(scenario: Scenario) -> Callers:
         "second",
         patience,
         scenario.max_calls,
+        scenario.arrival_scv,
     )
 
 

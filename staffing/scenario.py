@@ -119,6 +119,7 @@ class Scenario(ScenarioFields):
             max_calls=None,
             rate_day_cv=None,
             arrival_cv=None,
+            arrival_scv=None,
             absence=None,
             mean_patience_seconds=self.mean_patience_seconds,
             patience_law=None,

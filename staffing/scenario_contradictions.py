@@ -33,6 +33,7 @@ def contradictions(
     yield from _patience(given, by_curve)
     yield from _roster(given)
     yield from _days(given)
+    yield from _arrivals({**given, **by_curve})
     yield from _promises(given)
 
 
@@ -165,6 +166,26 @@ def _days(values: Mapping[str, Any]) -> Iterator[Problem]:
                 f"{given} cannot go with routing = '{routing}': days that differ are answered by a closure, and it has "
                 "none; give longest-idle, random or least-occupied",
             )
+
+
+def _arrivals(values: Mapping[str, Any]) -> Iterator[Problem]:
+    scv = values.get("arrival_scv", 1)
+    if scv == 1:
+        return
+    law, most = values.get("patience_law", "exponential"), values.get("max_calls")
+    if law != "exponential":
+        field = "patience_curve" if law == "curve" else "patience_law"
+        yield Problem(
+            ("arrival_scv", field),
+            f"arrival_scv = {written(scv)} cannot go with {field}: calls that are not Poisson are answered for "
+            "exponential patience only; leave out one of the two",
+        )
+    if most is not None:
+        yield Problem(
+            ("arrival_scv", "max_calls"),
+            f"arrival_scv = {written(scv)} cannot go with max_calls = {most}: calls that are not Poisson are answered "
+            "where any number may wait; leave out one of the two",
+        )
 
 
 def _promises(values: Mapping[str, Any]) -> Iterator[Problem]:

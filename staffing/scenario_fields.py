@@ -169,6 +169,16 @@ class ScenarioFields:
             )
         ),
     )
+    arrival_scv: float = field(
+        default=1.0,
+        metadata=about(
+            Number(
+                "how calls come within a day: variance of the times between them over their mean squared; 1: by chance",
+                example=2,
+                high=100,
+            )
+        ),
+    )
     absence: float = field(
         default=0.0,
         metadata=about(

@@ -2,12 +2,16 @@
 
 import math
 import os
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from staffing.models.agents import Agents
 from staffing.models.patience import PatienceLaw
+from staffing.models.renewal_gaps import RenewalGaps
+from staffing.models.simulation.quantile_tables import table_mean, table_scv
 from staffing.models.simulation.shared_queue import SharedQueueSimulation
 from staffing.models.simulation.warm_up import warm_up_calls
 
@@ -40,7 +44,8 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
 
     typical = np.full(around, model.mean_rate)
     lam, theta, limit = callers.arrival_rate, callers.abandonment_rate, callers.max_calls
-    warm_up = int(warm_up_calls(typical, lam, theta, max_calls=limit))
+    scv = callers.arrival_scv
+    warm_up = int(warm_up_calls(typical, lam, theta, max_calls=limit, arrival_scv=scv))
     size, stretch = _batch(warm_up, around)
     return SharedQueueSimulation(
         arrival_rate=lam,
@@ -49,6 +54,7 @@ def simulation_of(model: Agents, agents: int, *, around: int, seed: int) -> Shar
         abandonment_rate=theta,
         patience_quantiles=None if callers.patience is None else _quantiles(callers.patience),
         arrival_factors=model.arrival_factors,
+        gap_quantiles=None if scv == 1 else _gaps(scv),
         max_calls=limit,
         in_order=order is not None,
         threshold=callers.threshold,
@@ -64,6 +70,20 @@ def _quantiles(patience: PatienceLaw) -> NDArray[np.float64]:
     shares = 1 - np.arange(_STEPS + 1) / _STEPS
     shares[-1] = 0.5 / _STEPS
     return np.maximum.accumulate(patience.time_at(shares))
+
+
+@cache
+def _gaps(scv: float) -> NDArray[np.float64]:
+    """Times between calls at even steps; the last step's, which has no end, ends so that the squared CV is right."""
+    table = RenewalGaps(scv).at(np.minimum(np.arange(_STEPS + 1) / _STEPS, 1 - 0.5 / _STEPS))
+
+    def excess(last: float) -> float:
+        table[-1] = last
+        return table_scv(table / table_mean(table)) - scv
+
+    if excess(table[-2]) < 0:
+        table[-1] = brentq(excess, table[-2], 1e3 * table[-2])
+    return table
 
 
 def _batch(warm_up: int, agents: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
+from staffing.models.arrival_error import with_arrival_error
 from staffing.models.closure_error import closure_error
 from staffing.models.erlang import kendall
 from staffing.models.errors import ScenarioError
@@ -24,11 +25,11 @@ from staffing.models.shared_queue import (
     ENDLESS,
     EXACT,
     Callers,
-    QueueWaits,
     Vector,
     averaged_measures,
     closure_rows,
     measures_by_roster,
+    waits_of,
 )
 
 _ONE = np.ones(1)
@@ -130,10 +131,17 @@ class DrawnAgents:
         return performance(
             values,
             method=self.method(n),
-            method_error=EXACT if alike else self._error(n, rows, capacities, weights, values),
+            method_error=with_arrival_error(
+                EXACT if alike else self._error(n, rows, capacities, weights, values),
+                self.callers,
+                n,
+                self.rule,
+                self.law.cv,
+                values,
+            ),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=QueueWaits(self.callers, capacities, weights, rows[:, -1].copy(), n),
+            wait_law=waits_of(self.callers, capacities, weights, rows, n),
             spread={} if alike else self._spread(n),
         )
 
@@ -244,7 +252,8 @@ class DrawnAgents:
     def method(self, agents: int) -> str:
         """How this many agents are answered for."""
         if not (self.law.alike or agents == 0):
-            return "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
+            closure = "gamma closure" if self.routing in EXACT_ROUTINGS else "closure of equal idle shares"
+            return f"{closure}, renewal calls" if self.callers.bursty else closure
         return kendall(self.callers, agents)
 
     def _average(self, agents: int) -> tuple[Vector, Vector, Vector]:

@@ -68,6 +68,8 @@ def kendall(callers: Callers, agents: int) -> str:
     """What the queue of agents alike is called."""
     if callers.max_calls == agents:
         return "Erlang B"
+    if callers.bursty:
+        return "GI/M/n" if callers.abandonment_rate == 0 else "GI/M/n+M"
     places = "" if callers.max_calls is None else "/N"
     if callers.patience is not None:
         return f"M/M/n{places}+G"

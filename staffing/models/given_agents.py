@@ -7,12 +7,13 @@ import numpy as np
 
 from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
+from staffing.models.arrival_error import with_arrival_error
 from staffing.models.errors import ScenarioError
 from staffing.models.performance import Performance, Spread
 from staffing.models.rate_laws import ObservedRates
 from staffing.models.routed_rows import routed_levels, routed_row
 from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of
-from staffing.models.routing_error import roster_error, routing_method
+from staffing.models.routing_error import rate_cv, roster_error, routing_method
 from staffing.models.shared_queue import (
     Callers,
     Vector,
@@ -91,8 +92,15 @@ class GivenAgents:
             row,
             self._capacities[n : n + 1],
             np.ones(1),
-            method=routing_method(self.rule, values["wait_probability"]),
-            method_error=roster_error(self.rule, self._rates[:n], values, self.callers),
+            method=routing_method(self.rule, values["wait_probability"], self.callers),
+            method_error=with_arrival_error(
+                roster_error(self.rule, self._rates[:n], values, self.callers),
+                self.callers,
+                n,
+                self.rule,
+                rate_cv(self._rates[:n]),
+                values,
+            ),
         )
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
@@ -133,7 +141,7 @@ class GivenAgents:
         return routed_levels(self.callers, self._rates[:, np.newaxis], levels, self.rule)[:, 0]
 
     def _row(self, agents: int) -> Vector:
-        if self.rule in EXACT_ROUTINGS:
+        if self.rule in EXACT_ROUTINGS and not self.callers.bursty:
             return self._rows[agents : agents + 1]
         if agents not in self._alone:
             self._alone[agents] = routed_row(self.callers, self._rates[:agents], self.rule)

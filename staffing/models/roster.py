@@ -93,6 +93,6 @@ def roster_performance(
         row,
         np.array([capacity]),
         np.ones(1),
-        method=routing_method(rule, values["wait_probability"]),
+        method=routing_method(rule, values["wait_probability"], callers),
         method_error=roster_error(rule, mu, values, callers),
     )

@@ -22,9 +22,10 @@ def routed_levels(callers: Callers, rates: Vector, levels: range, rule: Rule) ->
     """Rows of sums of the first n agents of each roster; shape (levels, rosters, COLUMNS).
 
     `rates` has a row per agent and a column per roster. Under longest-idle and random routing all levels cost what
-    the last one does; under the other rules each is computed from scratch, O(n^2) a roster (least-occupied: O(n)).
+    the last one does; under the other rules, and if calls are not Poisson, each is computed from scratch, O(n^2) a
+    roster (least-occupied: O(n)).
     """
-    if rule in EXACT_ROUTINGS:
+    if rule in EXACT_ROUTINGS and not callers.bursty:
         return roster_levels(callers, rates, levels)
     rows = np.empty((len(levels), rates.shape[1], COLUMNS))
     for level, n in zip(rows, levels, strict=True):
@@ -34,7 +35,7 @@ def routed_levels(callers: Callers, rates: Vector, levels: range, rule: Rule) ->
 
 def routed_row(callers: Callers, rates: Vector, rule: Rule) -> Vector:
     """The row of sums of these agents; shape (1, COLUMNS)."""
-    if rule in EXACT_ROUTINGS:
+    if rule in EXACT_ROUTINGS and not callers.bursty:
         return roster_row(callers, rates)
     return _rows(callers, rates[:, np.newaxis], rule)
 
@@ -45,7 +46,11 @@ def _rows(callers: Callers, rates: Vector, rule: Rule) -> Vector:
         # All agents are idle for equal shares of the time: i idle ones are any i, as if all had the mean rate.
         return closure_rows(callers, n, rates.sum(axis=0), 0.0)
     rosters = np.ascontiguousarray(rates.T)
-    if isinstance(rule, WeightedRandom):
+    if rule in EXACT_ROUTINGS:
+        deaths = np.empty_like(rosters)
+        for roster, out in zip(rosters, deaths, strict=True):
+            _kernels.weighted_death_rates(roster, roster, out)
+    elif isinstance(rule, WeightedRandom):
         deaths = np.array([_weighted_death_rates(roster, lam, rule.power) for roster in rosters])
     else:
         deaths = np.empty_like(rosters)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,10 +17,10 @@ _ALIKE = 1e-12
 """A CV that is none but for rounding."""
 
 
-def routing_method(rule: Rule, wait_probability: float) -> str:
+def routing_method(rule: Rule, wait_probability: float, callers: Callers) -> str:
     """What the answers for one roster under a rule are called."""
     if rule in EXACT_ROUTINGS:
-        return "exact roster"
+        return "death rates of Poisson calls" if callers.bursty else "exact roster"
     if rule == "least-occupied":
         method = "equal idle shares"
     elif isinstance(rule, WeightedRandom):
@@ -95,13 +96,19 @@ def routing_error(
     return error
 
 
+def rate_cv(rates: Vector) -> float:
+    """The CV of the rates of a roster; 0 of nobody's."""
+    return float(rates.std() / rates.mean()) if rates.size else 0.0
+
+
 def roster_error(
     rule: Rule, rates: Vector, values: Mapping[str, float], callers: Callers
 ) -> dict[str, MethodError]:
     """Bounds per measure for one roster."""
-    cv = float(rates.std() / rates.mean()) if rates.size else 0.0
+    cv = rate_cv(rates)
     if is_exact(rule, rates.size, cv):
         return dict.fromkeys(MEASURES, "exact")
+    callers = replace(callers, arrival_scv=1.0)  # bounds were measured so
     arrays = {measure: np.array([value]) for measure, value in values.items()}
     bounds = routing_error(rule, rates.size, np.array([cv]), arrays, callers, np.array([rates.sum()]))
     error: dict[str, MethodError] = {measure: float(bound[0]) for measure, bound in bounds.items()}
@@ -122,6 +129,7 @@ def with_routing_error(
     result = dict(error)
     if is_exact(rule, agents, 1.0):
         return result
+    callers = replace(callers, arrival_scv=1.0)  # bounds were measured so
     for measure, bound in routing_error(rule, agents, cv, values, callers, capacities).items():
         mean, stated = float(weights @ bound), error[measure]
         if mean > 0:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from staffing.models.agents import Factors, OfRoster
 from staffing.models.arguments import count
+from staffing.models.arrival_error import with_arrival_error
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.errors import ScenarioError
 from staffing.models.latin_hypercube import LatinHypercube
@@ -22,10 +23,10 @@ from staffing.models.shared_queue import (
     COLUMNS,
     ENDLESS,
     Callers,
-    QueueWaits,
     Vector,
     closure_rows,
     measures_by_roster,
+    waits_of,
 )
 from staffing.models.stoppable_threads import Flag, in_threads
 
@@ -103,7 +104,7 @@ class SampledAgents:
         self._draw = LatinHypercube(law, groups=GROUPS, size=self._size, seed=self._seed)
         self._workers, self._bar = workers, bar or _no_bar
         # Only an exact rule has other levels nearly for free.
-        exact = self.rule in EXACT_ROUTINGS
+        exact = self.rule in EXACT_ROUTINGS and not callers.bursty
         self._width = self._levels_at_once(callers.arrival_rate / law.mean) if exact else 1
         self._blocks: dict[int, Vector] = {}
         self._seen: dict[int, dict[str, float]] = {}
@@ -159,8 +160,11 @@ class SampledAgents:
             for measure, error in errors.items()
         }
         law = "exact law"
+        if self.callers.bursty:
+            law = routing_method(self.rule, values["wait_probability"], self.callers)
+            stated = with_arrival_error(stated, self.callers, n, self.rule, self.law.cv, values)
         if self.rule not in EXACT_ROUTINGS:
-            law = routing_method(self.rule, values["wait_probability"])
+            law = routing_method(self.rule, values["wait_probability"], self.callers)
             stated = with_routing_error(
                 stated, self.rule, n, self._cvs(n), by_roster, self.callers, capacities, even
             )
@@ -170,7 +174,7 @@ class SampledAgents:
             method_error=stated,
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
-            wait_law=QueueWaits(self.callers, capacities, even, rows[:, -1].copy(), n),
+            wait_law=waits_of(self.callers, capacities, even, rows, n),
             standard_errors=errors,
             spread={} if n == 0 else {m: Spread.of(value) for m, value in by_roster.items()},
         )

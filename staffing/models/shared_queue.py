@@ -14,6 +14,12 @@ from scipy.special import logsumexp
 
 from staffing.models import _kernels, _limited_kernels
 from staffing.models.arguments import count, non_negative
+from staffing.models.bursty_arrivals import (
+    BurstyWaits,
+    bursty_chain_rows,
+    bursty_closure_days,
+    bursty_closure_rows,
+)
 from staffing.models.errors import ScenarioError
 from staffing.models.patience import ExponentialPatience, PatienceLaw
 from staffing.models.patient_queue import joined, log_reached
@@ -23,6 +29,7 @@ from staffing.models.performance import (
     Performance,
     Spread,
     Sums,
+    WaitLaw,
     measures,
     performance,
 )
@@ -59,6 +66,9 @@ class Callers:
     max_calls : int, optional
         The most calls in the system, waiting or being answered, >= 0; a call that finds so many is blocked. No limit if
         omitted. Agents beyond it would never be busy: models refuse them.
+    arrival_scv : float
+        Squared CV of the times between calls, >= 0, which are independent: 1 for Poisson calls. With any other patience
+        is exponential and there is no limit; see `bursty_arrivals`.
 
     Raises
     ------
@@ -72,6 +82,7 @@ class Callers:
     time_unit: str = "time unit of the rates"
     patience: PatienceLaw | None = None
     max_calls: int | None = None
+    arrival_scv: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arrival_rate", non_negative("arrival_rate", self.arrival_rate))
@@ -87,6 +98,12 @@ class Callers:
             non_negative("abandonment_rate", self.abandonment_rate, infinite=True),
         )
         object.__setattr__(self, "threshold", non_negative("threshold", self.threshold))
+        object.__setattr__(self, "arrival_scv", non_negative("arrival_scv", self.arrival_scv))
+        if self.bursty and (self.patience is not None or self.max_calls is not None):
+            raise ScenarioError(
+                f"arrival_scv: {self.arrival_scv:g} goes with exponential patience and any number of calls only; leave "
+                "out patience and max_calls"
+            )
 
     def replace_rate(self, arrival_rate: float) -> "Callers":
         """The same callers, calling at another rate."""
@@ -109,6 +126,11 @@ class Callers:
         Otherwise nan, with which the kernels leave the queue to others.
         """
         return self.abandonment_rate if self.patience is None and not self.limited else OF_PATIENCE
+
+    @property
+    def bursty(self) -> bool:
+        """Whether their calls are not Poisson."""
+        return self.arrival_scv != 1.0
 
     @property
     def limited(self) -> bool:
@@ -217,10 +239,21 @@ class QueueWaits:
         return self.callers.places(np.broadcast_to(self.agents, self.capacities.shape))
 
 
+def waits_of(callers: Callers, capacities: Vector, weights: Vector, rows: Vector, agents: Present) -> WaitLaw:
+    """The law of the wait of all calls, from the rows of capacities with these weights."""
+    log_most = rows[:, -1].copy()
+    if callers.bursty and callers.arrival_rate > 0:
+        scv, theta, _ = _bursts(callers)
+        return BurstyWaits(callers.arrival_rate, scv, theta, capacities, weights, log_most)
+    return QueueWaits(callers, capacities, weights, log_most, agents)
+
+
 def closure_rows(callers: Callers, agents: int, capacities: Vector, c2: float) -> Vector:
     """One row of sums per capacity by the gamma closure, exact where c2 = 0; shape (capacities, COLUMNS)."""
-    rows = np.empty((capacities.size, COLUMNS))
     _refuse_infinite(capacities.max(initial=0.0))
+    if callers.arrival_rate > 0 and callers.bursty:
+        return bursty_closure_rows(callers.arrival_rate, *_bursts(callers), agents, capacities, c2)
+    rows = np.empty((capacities.size, COLUMNS))
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
@@ -234,8 +267,10 @@ def closure_days(
     callers: Callers, arrival_rates: Vector, agents: NDArray[np.int64], capacities: Vector, c2: float
 ) -> Vector:
     """`closure_rows` of days that differ in calls, agents and capacity: an element of each; shape (days, COLUMNS)."""
-    rows = np.empty((capacities.size, COLUMNS))
     _refuse_infinite(capacities.max(initial=0.0))
+    if callers.arrival_rate > 0 and callers.bursty:
+        return bursty_closure_days(arrival_rates, *_bursts(callers), agents, capacities, c2)
+    rows = np.empty((capacities.size, COLUMNS))
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
@@ -300,8 +335,10 @@ def _let_in_nobody(rows: Vector, full: NDArray[np.bool_]) -> None:
 
 def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
     """A row of sums per row of death rates d_0, ..., d_(n-1), d_i the busy agents' rate when i are idle; n >= 1."""
-    rows = np.empty((death_rates.shape[0], COLUMNS))
     _refuse_infinite(death_rates[:, 0].max(initial=0.0))
+    if callers.arrival_rate > 0 and callers.bursty:
+        return bursty_chain_rows(callers.arrival_rate, *_bursts(callers), death_rates)
+    rows = np.empty((death_rates.shape[0], COLUMNS))
     if callers.arrival_rate == 0:
         rows[:] = _NO_CALLS
     else:
@@ -309,6 +346,10 @@ def chain_rows(callers: Callers, death_rates: Vector) -> Vector:
             callers.arrival_rate, death_rates, callers.exponential_rate, callers.threshold, rows
         )
     return _finished(callers, rows, death_rates.shape[1])
+
+
+def _bursts(callers: Callers) -> tuple[float, float, float]:
+    return callers.arrival_scv, callers.abandonment_rate, callers.threshold
 
 
 def log_queue(callers: Callers, agents: int, capacities: Vector) -> Vector:
@@ -372,7 +413,7 @@ def shared_queue(
         method_error=method_error,
         time_unit=callers.time_unit,
         threshold=callers.threshold,
-        wait_law=QueueWaits(callers, capacities, weights, rows[:, -1].copy(), agents),
+        wait_law=waits_of(callers, capacities, weights, rows, agents),
         spread=spread,
     )
 

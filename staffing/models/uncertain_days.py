@@ -9,6 +9,7 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from staffing.models.agents import OfRoster
 from staffing.models.arguments import count
+from staffing.models.arrival_error import with_arrival_error
 from staffing.models.days import Days
 from staffing.models.drawn_agents import DrawnAgents
 from staffing.models.kinds_of_days import POINTS, Kinds, drawn_kinds, kinds_for_means, share_below
@@ -18,13 +19,14 @@ from staffing.models.performance import (
     Performance,
     Spread,
     Sums,
+    WaitLaw,
     measures,
     performance,
 )
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import EXACT_ROUTINGS, Routing, Rule
 from staffing.models.routing_error import routing_error
-from staffing.models.shared_queue import ENDLESS, Callers, QueueWaits, Vector, closure_days
+from staffing.models.shared_queue import ENDLESS, Callers, Vector, closure_days, waits_of
 
 QUADRATURE_ERROR = 5e-5
 """Of shares, and of other measures as a share of them."""
@@ -37,7 +39,7 @@ _BY_TIME = np.array([name in ("queue", "busy") for name in Sums._fields])
 class DayWaits:
     """The wait of all calls over days that differ in their calls, each weighted by its calls."""
 
-    parts: tuple[QueueWaits, ...]
+    parts: tuple[WaitLaw, ...]
 
     def survival(self, t: float) -> float:
         """P(W > t), t >= 0."""
@@ -254,11 +256,11 @@ class UncertainDays:
         for factor in np.unique(kinds.calls):
             these = kinds.calls == factor
             parts.append(
-                QueueWaits(
+                waits_of(
                     self.callers.replace_rate(lam * float(factor)),
                     kinds.capacities[these],
                     by_calls[these],
-                    rows[these, -1],
+                    rows[these],
                     kinds.present[these],
                 )
             )
@@ -268,7 +270,9 @@ class UncertainDays:
         self, agents: int, kinds: Kinds, rows: Vector, values: Mapping[str, float]
     ) -> dict[str, MethodError]:
         present = max(round(self.days.mean_present(agents)), 1)
-        error = self._level.closure_error(present, values)
+        error = with_arrival_error(
+            self._level.closure_error(present, values), self.callers, present, self.rule, self.law.cv, values
+        )
         if agents == 0 and self.days.arrival_cv == 0:
             return dict.fromkeys(MEASURES, "exact")
         routed = {} if self.routing in EXACT_ROUTINGS else self._routing_error(present, kinds, rows)
