@@ -45,7 +45,7 @@ class BurstyWaits:
     capacities: Vector
     weights: Vector
     log_most: Vector
-    """The last of the rows, per capacity; minus infinity where the queue grows without end."""
+    """The last of the rows, per capacity; minus infinity where the queue grows without end, or nobody ever waits."""
 
     def survival(self, t: float) -> float:
         """P(W > t), t >= 0."""
@@ -121,9 +121,7 @@ def bursty_closure_days(
     return rows
 
 
-def bursty_chain_rows(
-    lam: float, ca2: float, theta: float, threshold: float, death_rates: Vector
-) -> Vector:
+def bursty_chain_rows(lam: float, ca2: float, theta: float, threshold: float, death_rates: Vector) -> Vector:
     """A row of sums per row of death rates d_0, ..., d_(n-1), d_i the busy agents' rate when i are idle; n >= 1.
 
     Shape (rosters, n) gives (rosters, 9). Exact for the stated law of gaps if these are the d_i under such calls.

@@ -7,21 +7,52 @@ from collections.abc import Sequence
 from math import ceil, exp, inf, sqrt
 
 import numpy as np
+from scipy.sparse import coo_matrix, csc_matrix, eye, kron
+from scipy.sparse.linalg import spsolve
 from scipy.special import betainc, gammaincc
 
 Phases = tuple[np.ndarray, np.ndarray]
 """Law of the first phase of a gap, and the rates between phases; what a row lacks to 0 is the rate of a call."""
 
 
-def hyper(lam: float, scv: float, first_mean: float | None = None) -> Phases:
-    """Two exponential laws of gaps, mean 1 / lam; each has half of the mean unless told how much the rarer has."""
-    part = 0.5 if first_mean is None else first_mean
-    # E[T^2] = 2 sum of part_i^2 / share_i = (1 + scv): a quadratic in the share of the first.
-    b = 1 + part**2 * 2 / (1 + scv) - (1 - part) ** 2 * 2 / (1 + scv)
-    share = (b - sqrt(b * b - 8 * part**2 / (1 + scv))) / 2
-    shares = np.array([share, 1 - share])
-    rates = lam * shares / np.array([part, 1 - part])
-    return shares, -np.diag(rates)
+def hyper(lam: float, scv: float, third: float | None = None) -> Phases:
+    """Two exponential laws of gaps, mean 1 / lam, E[T^3] = third / lam^3; otherwise each has half of the mean."""
+    third = 3 * scv * (1 + scv) if third is None else third
+    # Powers of the two means, averaged, are 1, 1, E[T^2] / 2, E[T^3] / 6: a linear recursion of order 2.
+    second = (1 + scv) / 2
+    total = (third / 6 - second) / (second - 1)
+    both = total - second
+    root = sqrt(total * total - 4 * both)
+    means = np.array([total - root, total + root]) / 2
+    share = (means[1] - 1) / (means[1] - means[0])
+    return np.array([share, 1 - share]), -np.diag(lam / means)
+
+
+def exponential(lam: float) -> Phases:
+    return np.ones(1), np.array([[-lam]])
+
+
+def with_erlang(lam: float, scv: float, k: int) -> tuple[Phases, float]:
+    """(One or k phases in series, E[T^3] / E[T]^3), 1 / k < scv < 1: the mixture that is not `erlang`."""
+    # p + (1 - p) k phases in the mean, 2 p + (1 - p) k (k + 1) the second moment: a quadratic in p.
+    p = min(
+        (
+            r.real
+            for r in np.roots(
+                [
+                    (1 + scv) * (1 - k) ** 2,
+                    2 * (1 + scv) * (1 - k) * k + k * (k + 1) - 2,
+                    (1 + scv) * k * k - k * (k + 1),
+                ]
+            )
+            if 0 <= r.real <= 1
+        ),
+    )
+    mean = p + (1 - p) * k
+    alpha = np.zeros(k)
+    alpha[0], alpha[-1] = 1 - p, p
+    third = (6 * p + (1 - p) * k * (k + 1) * (k + 2)) / mean**3
+    return (alpha, lam * mean * (np.eye(k, k=1) - np.eye(k))), third
 
 
 def erlang(lam: float, scv: float) -> Phases:
@@ -36,7 +67,9 @@ def erlang(lam: float, scv: float) -> Phases:
 
 
 def gaps(lam: float, scv: float) -> Phases:
-    return hyper(lam, scv) if scv >= 1 else erlang(lam, scv)
+    if scv == 1:
+        return exponential(lam)
+    return hyper(lam, scv) if scv > 1 else erlang(lam, scv)
 
 
 class BurstyCentre:
@@ -114,3 +147,56 @@ class BurstyCentre:
                 answered,
             ]
         )
+
+
+class TwoKinds:
+    """Equally many agents of two rates, one queue, calls to a random idle agent or by priority; all states at once."""
+
+    def __init__(
+        self, phases: Phases, each: int, rates: tuple[float, float], theta: float, routing: str, longest: int
+    ) -> None:
+        alpha, inner = phases
+        calls = -inner.sum(1)
+        self.lam = 1 / float(alpha @ np.linalg.solve(-inner, np.ones(alpha.size)))
+        index = {(i, j, 0): i * (each + 1) + j for i in range(each + 1) for j in range(each + 1)}
+        index |= {(0, 0, k): len(index) + k - 1 for k in range(1, longest + 1)}
+        leave: list[tuple[int, int, float]] = []
+        arrive: list[tuple[int, int, float]] = []
+        for (i, j, k), here in index.items():
+            if k:
+                leave.append((here, index[0, 0, k - 1], each * sum(rates) + k * theta))
+            if not k and i < each:
+                leave.append((here, index[i + 1, j, 0], (each - i) * rates[0]))
+            if not k and j < each:
+                leave.append((here, index[i, j + 1, 0], (each - j) * rates[1]))
+            if i + j == 0:
+                arrive.append((here, index[0, 0, min(k + 1, longest)], 1.0))
+                continue
+            first = i / (i + j) if routing == "random" else float(i > 0)
+            if i:
+                arrive.append((here, index[i - 1, j, 0], first))
+            if j:
+                arrive.append((here, index[i, j - 1, 0], 1 - first))
+        size = len(index)
+
+        def matrix(jumps: list[tuple[int, int, float]]) -> coo_matrix:
+            before, after, speed = zip(*jumps, strict=True)
+            return coo_matrix((speed, (before, after)), (size, size))
+
+        down = matrix(leave)
+        diagonal = np.asarray(down.sum(1)).ravel()
+        still = coo_matrix((diagonal, (np.arange(size), np.arange(size))), (size, size))
+        generator = csc_matrix(
+            kron(down - still, eye(alpha.size))
+            + kron(eye(size), inner)
+            + kron(matrix(arrive), np.outer(calls, alpha))
+        ).T.tocsc()
+        # The weight of the first state is set, and its equation left out.
+        rest = spsolve(generator[1:, 1:], -generator[1:, [0]].toarray().ravel())
+        joint = np.append(1.0, rest).reshape(size, alpha.size)
+        joint /= joint.sum()
+        law, seen = joint.sum(1), joint @ calls / self.lam
+        ahead = [index[0, 0, k] for k in range(longest + 1)]
+        self.waits = float(seen[ahead].sum())
+        self.queue = float(law[ahead] @ np.arange(longest + 1))
+        self.busy = 2 * each - sum((i + j) * float(law[here]) for (i, j, _), here in index.items())
