@@ -49,7 +49,6 @@ def _spare(lam: float, ca2: float, d: float) -> float:
     a* is the transform of the gaps' law.
     """
     if ca2 >= 1.0:
-        share, fast, slow = _hyper(lam, ca2)
         half = 0.5 * (2.0 * lam - d)
         # 4 share (1 - share) = 2 / (ca2 + 1).
         c = 2.0 / (ca2 + 1.0) * lam * (d - lam)
@@ -83,8 +82,9 @@ def birth_rates(
 ) -> None:
     """Write b_x for x = 0, ..., deaths.size - 1 in system, from the highest state down.
 
-    `above` is the death rate of all states above the highest; infinite if there are none, and a call is turned away. With z the law of the phases at x + 1, g that of a new gap, and a gap that ends at the death rate d of x:
-    b = P(a gap from g ends by a call) / E[time a gap from z lasts], and the phases at x are those passed on the way.
+    `above` is the death rate of all states above the highest; infinite if there are none, and a call is turned away.
+    With z the law of the phases at x + 1, g that of a new gap, and a gap cut off at the death rate of x,
+    b_x = P(a gap from g ends by a call) / E[time a gap from z lasts]; the phases at x are those passed on the way.
     """
     top = deaths.size - 1
     if ca2 >= 1.0:
@@ -190,11 +190,13 @@ def _log_reached(
     for j in range(top):
         here = term * beyond[j]
         total += here
-        ratio = (a + j) / (j + 1.0) * gone
+        step = gone
         if j >= best:
-            ratio *= births[j] / deaths[j + 1]
+            step *= births[j] / deaths[j + 1]
+        ratio = (a + j) / (j + 1.0) * step
         term *= ratio
-        ratio = max(ratio, gone)
+        # Where a < 1 the ratios may grow, up to this.
+        ratio = max(ratio, step)
         if ratio < 1.0 and here <= _NEGLIGIBLE * total * (1.0 - ratio):
             enough = True
             break
@@ -249,7 +251,7 @@ def _row(
     idle_deaths: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Write the eight `Sums` and the `log_most` of `log_late`."""
+    """Write the nine `Sums` and the `log_most` of `log_late`."""
     n = idle_deaths.size - 1
     if overloaded(lam, s, theta):
         out[:] = _OVERLOADED

@@ -87,8 +87,8 @@ def gap_law_error(
     """By how much measures may change if gaps follow another law of the same mean and squared CV.
 
     With D = |change of E[T^3] / E[T]^3| / (1 + ca2), the mean queue changes by at most .12 D callers however many
-    agents there are, P(wait) by .09 D / sqrt(max(ca2, 1) n), which is the rate of a limit that knows ca2 alone. Measured
-    with exact chains of 5 to 300 agents, loads .7 to 1.3, mean patience .5 to 10 services: gaps with the third moment
+    agents there are, P(wait) by .09 D / sqrt(max(ca2, 1) n): the limit of many agents knows ca2 alone. Measured with
+    exact chains of 5 to 300 agents, loads .7 to 1.3, mean patience .5 to 10 services: gaps with the third moment
     of the gamma and of the lognormal law, ca2 2 to 25, and mixtures of an exponential and an Erlang law, ca2 .25 to .5.
 
     Parameters

@@ -45,7 +45,7 @@ class BurstyWaits:
     capacities: Vector
     weights: Vector
     log_most: Vector
-    """The last of the rows, per capacity; minus infinity where the queue grows without end."""
+    """The last of the rows, per capacity; minus infinity where the queue grows without end, or nobody ever waits."""
 
     def survival(self, t: float) -> float:
         """P(W > t), t >= 0."""
