@@ -11,6 +11,8 @@ UNCERTAINTIES = ("rate_day_cv", "arrival_cv", "absence")
 """Fields by which one day differs from another."""
 LARGEST_LOAD = 1e6  # erlangs
 MOST_GIVEN = 10_000  # agents, as in `staffing.models.given_agents`
+LONGEST_CHAIN = 5e5
+"""States, of calls and of the phases of their gaps, that a level's chain may have: a few seconds."""
 LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
 
 
@@ -33,7 +35,7 @@ def contradictions(
     yield from _patience(given, by_curve)
     yield from _roster(given)
     yield from _days(given)
-    yield from _arrivals({**given, **by_curve})
+    yield from _arrivals({**given, **implied, **by_curve})
     yield from _promises(given)
 
 
@@ -185,6 +187,23 @@ def _arrivals(values: Mapping[str, Any]) -> Iterator[Problem]:
             ("arrival_scv", "max_calls"),
             f"arrival_scv = {written(scv)} cannot go with max_calls = {most}: calls that are not Poisson are answered "
             "where any number may wait; leave out one of the two",
+        )
+    yield from _long_chain(values, scv)
+
+
+def _long_chain(values: Mapping[str, Any], scv: float) -> Iterator[Problem]:
+    """A state for each call that there may be, times the phases of a gap, must be few enough to be summed."""
+    rate, handle = values.get("calls_per_hour", 0) / 3600, values.get("mean_handle_seconds", 0)
+    patience = values.get("mean_patience_seconds", 0)
+    waiting = rate * patience if patience < math.inf else 0.0
+    phases = 2 if scv >= 1 else min(max(1 / max(scv, 1e-9), 2), 100)
+    if (rate * handle + waiting) * phases > LONGEST_CHAIN:
+        most = LONGEST_CHAIN / phases
+        yield Problem(
+            ("arrival_scv", "calls_per_hour", "mean_patience_seconds"),
+            f"arrival_scv = {written(scv)} is answered where at most {most:,.0f} calls come in a mean handle time and a "
+            f"mean patience together, not {_shown(rate * handle + waiting)}; give "
+            + ("a larger one below 1, or leave it out" if scv < 1 else "mean_patience_seconds less or inf"),
         )
 
 
