@@ -152,16 +152,16 @@ def test_what_the_accuracy_study_says_follows_from_its_tables() -> None:
     assert error(law, 20, 1.0) / error(own, 20, 1.0) == pytest.approx(4, rel=0.1)
     assert error(law, 500, 1.0) / error(own, 500, 1.0) == pytest.approx(20, rel=0.1)
     assert all(error(two, n, load) < error(own, n, load) for n in (20, 100, 500) for load in (0.9, 1.0, 1.1))
-    assert "the stated bound on average P(wait) is 3e-4 at this CV" in story
+    methods = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    assert "the bound is 7e-5 in P(wait) at CV .2" in methods
     bound = evaluate_staffing(
         calls_per_hour=100,
         mean_handle_seconds=3600,
         mean_patience_seconds=7200,
-        rate_cv=0.3,
-        waiting_cost_per_hour=1,
+        rate_cv=0.2,
         agents=100,
     ).performance.method_error["wait_probability"]
-    assert bound == pytest.approx(3e-4, rel=0.01)
+    assert bound == pytest.approx(7e-5, rel=0.02)
 
 
 def test_what_the_study_of_routing_rules_says_follows_from_its_tables() -> None:
