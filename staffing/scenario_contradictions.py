@@ -12,7 +12,8 @@ UNCERTAINTIES = ("rate_day_cv", "arrival_cv", "absence")
 LARGEST_LOAD = 1e6  # erlangs
 MOST_GIVEN = 10_000  # agents, as in `staffing.models.given_agents`
 LONGEST_CHAIN = 5e5
-"""States, of calls and of the phases of their gaps, that a level's chain may have: a few seconds."""
+LONGEST_CHAIN_OF_DAYS = 1e4
+"""States, of calls and of the phases of their gaps, that a chain may have: a level then takes a second."""
 LARGEST_UNIFORM_CV = 1 / math.sqrt(3)
 
 
@@ -196,14 +197,15 @@ def _long_chain(values: Mapping[str, Any], scv: float) -> Iterator[Problem]:
     rate, handle = values.get("calls_per_hour", 0) / 3600, values.get("mean_handle_seconds", 0)
     patience = values.get("mean_patience_seconds", 0)
     waiting = rate * patience if patience < math.inf else 0.0
+    days = any(values.get(name, 0) > 0 for name in UNCERTAINTIES)
     phases = 2 if scv >= 1 else min(max(1 / max(scv, 1e-9), 2), 100)
-    if (rate * handle + waiting) * phases > LONGEST_CHAIN:
-        most = LONGEST_CHAIN / phases
+    most = (LONGEST_CHAIN_OF_DAYS if days else LONGEST_CHAIN) / phases
+    if rate * handle + waiting > most:
         yield Problem(
             ("arrival_scv", "calls_per_hour", "mean_patience_seconds"),
             f"arrival_scv = {written(scv)} is answered where at most {most:,.0f} calls come in a mean handle time and a "
-            f"mean patience together, not {_shown(rate * handle + waiting)}; give "
-            + ("a larger one below 1, or leave it out" if scv < 1 else "mean_patience_seconds less or inf"),
+            f"mean patience together{', as days differ,' if days else ','} not {_shown(rate * handle + waiting)}; give "
+            f"shorter mean_patience_seconds{', a larger arrival_scv' if scv < 1 else ''}, or leave out arrival_scv",
         )
 
 

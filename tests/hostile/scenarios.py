@@ -30,7 +30,7 @@ def fields_of(random: Random) -> dict[str, object]:
     Loads from 0.001 to 100,000 erlangs and none; every law of rates, at CVs from 0 to the most it allows; patience from
     1 s to 1e6 s, 0 and infinite, of any law; every rule of routing; prices over six decades and 0; each promise on or
     off, each definition, thresholds from 0 on; limits on agents and on calls near the load and far from it; days that
-    differ. Some contradict themselves and must be refused.
+    differ and calls that are not Poisson. Some contradict themselves and must be refused.
     """
     load = _decades(random, -3, 5)
     handle = _decades(random, 0, 5) if random.random() < 0.9 else _decades(random, -3, 6)
@@ -44,7 +44,8 @@ def fields_of(random: Random) -> dict[str, object]:
         **_costs(random),
         **_promises(random, patience),
         **_limits(random, load),
-        **_days(random),
+        **_days(random, load),
+        **_bursts(random, load),
     }
     if random.random() < 0.3:
         fields["name"] = random.choice(NAMES)
@@ -171,9 +172,16 @@ def _limits(random: Random, load: float) -> dict[str, object]:
     return fields
 
 
-def _days(random: Random) -> dict[str, object]:
-    """Rarely: their plans take a second."""
-    if random.random() > 0.02:
+def _days(random: Random, load: float) -> dict[str, object]:
+    """Rarely, and at moderate loads: their plans take a second."""
+    if random.random() > 0.02 or load > 1000:
         return {}
     cvs = {name: random.choice([0.0, 0.1, random.random()]) for name in ("rate_day_cv", "arrival_cv")}
     return {**cvs, "absence": random.choice([0.0, 0.05, random.uniform(0, 0.6)])}
+
+
+def _bursts(random: Random, load: float) -> dict[str, object]:
+    """Rarely, and at moderate loads: their chains have a state for each call there may be."""
+    if random.random() > 0.02 or load > 1000:
+        return {}
+    return {"arrival_scv": random.choice([0.0, 1.0, 0.3, 4.0, _decades(random, -3, 2)])}
