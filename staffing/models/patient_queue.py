@@ -24,6 +24,9 @@ from staffing.models.waiting_places import log_fits, share_blocked
 
 Vector = NDArray[np.float64]
 
+_MANY_TAILS = 100
+"""So many tails share their panels, of which a search for a quantile asks again and again."""
+
 
 def joined(
     law: PatienceLaw, lam: float | Vector, threshold: float, idle: Vector, max_calls: int | None = None
@@ -48,7 +51,8 @@ def joined(
     array, shape (..., 10)
         The nine `Sums` and log(P(all agents busy, nobody waits) v) for the greatest v. Exact but for rounding and
         quadrature: 1e-13 of each measure, and 1e-16 lam mean(patience) if that is more; with a limit, calls answered
-        err by 1e-13 of those blocked. What is late by less than e^-45 of all is 0.
+        err by 1e-13 of those blocked. What is late by less than e^-45 of all is 0. Where rows are many, 1e-10 of each
+        measure: see `shared_panels`.
     """
     flat = idle.reshape(-1, idle.shape[-1])
     lams = np.broadcast_to(lam, idle.shape[:-1]).ravel()
@@ -66,7 +70,7 @@ def log_reached(
     able = np.flatnonzero(_works(law, capacities))
     s, lams, rooms = capacities[able], np.full(able.size, lam), None if places is None else places[able]
     highest = OfferedWait.of(law, lams, s, 0.0, rooms)
-    peak, level, _, (_, reached, *_) = integrals(law, lams, s, rooms, t, math.inf)
+    peak, level, _, (_, reached, *_) = integrals(law, lams, s, rooms, t, math.inf, _MANY_TAILS)
     with np.errstate(divide="ignore"):
         result[able] = np.log(s * reached) - highest.drop(peak, level, np.arange(s.size))
     return result
@@ -144,5 +148,3 @@ def _nobody_answers(law: PatienceLaw, lam: Vector, agents: Vector, places: Vecto
     return np.column_stack(
         [admitted, waiting * admitted, admitted, none, none, every, agents, none, blocked, log_most]
     )
-
-

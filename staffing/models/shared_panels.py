@@ -1,17 +1,20 @@
 """The integrals of many rows, over panels that those with much the same rates share.
 
-The law of patience is then looked up once for all of them, and a row costs what exp costs at some two hundred nodes. The
-panels are cut so that they are narrow enough for a few rows of the group, the extremes among them. Every row tells for
-itself whether they do for it: the last Legendre coefficients of v, and of v times the loss, must have vanished in every
-panel that counts, and so must what lies beyond the panels. Rows for which they have not get panels of their own.
+The law of patience is then looked up once for all of them, and a row costs what exp costs at some three hundred nodes:
+5 us, 30 where there are so many places, against 100 to 400 over panels of its own. The panels are cut so that they are
+narrow enough for the least and greatest lam of the group at some ratios S / lam, the extremes among them.
+
+Every row tells for itself whether they do: in every panel that counts the last Legendre coefficients of v, and of v
+times the loss and the blocking, must have all but vanished, and so must what lies beyond the panels. A row for which
+they have not is tried once more, over narrower panels, and then gets its own. Over 600 centres, from a hundredth of a
+call at a time to 10,000, with squared CVs of patience from 1e-6 to 1e4, no measure was off by more than 4e-11 of
+itself.
 """
 
 import math
-from bisect import bisect_right
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from staffing.models import _panel_kernels
@@ -19,28 +22,41 @@ from staffing.models.offered_wait import Index, Integrals, OfferedWait, Vector, 
 from staffing.models.patience import PatienceLaw
 from staffing.models.waiting_places import log_fits, share_blocked
 
-MANY = 200
-"""Fewer rows than these get panels of their own."""
+MANY = 400
+"""Fewer rows than these get panels of their own, which keeps all their digits."""
 _TOGETHER = 64
+"""Rows with panels of their own that are done at a time."""
 _FEWEST = 24
-_ROUNDS = ((3.0, 512), (1.0, 128))
+"""Rows for which a group pays."""
+_ROUNDS = ((2.0, 512), (1.0, 128))
 """Rounds: how wide shared panels may be beside a row's own, whose nodes have room to spare, and rows in a group."""
+_LEAST = 1e-6
+"""Share of the greatest lam that a row must have to be grouped at all."""
 _RANKS = 4
+_MOST_PANELS = 500
 _STEP = 0.03
+"""In the root of the mean number who wait, whose standard deviation is a half."""
 _LARGE_PLACES = 100
 
 
 def integrals(
-    law: PatienceLaw, lam: Vector, s: Vector, places: Vector | None, start: float, threshold: float
+    law: PatienceLaw,
+    lam: Vector,
+    s: Vector,
+    places: Vector | None,
+    start: float,
+    threshold: float,
+    many: int = MANY,
 ) -> Integrals:
-    """`own_integrals` of any number of rows: where they are many, by shared panels, to 1e-11 of each."""
+    """`own_integrals` of any number of rows: where they are many, by shared panels, to 1e-10 of each."""
     sums = np.full((s.size, _panel_kernels.INTEGRALS), np.nan)
     peak, level, fits = np.empty((3, s.size))
-    if s.size >= MANY:
+    if s.size >= many:
         v = OfferedWait.of(law, lam, s, start, places)
         peak, level, fits = v.peak, v.level, v.fits
+        usual = lam > _LEAST * lam.max()
         for wider, most in _ROUNDS:
-            groups = _groups(v, np.flatnonzero(np.isnan(sums[:, 0])), most)
+            groups = _groups(v, np.flatnonzero(np.isnan(sums[:, 0]) & usual), most)
             for rows, ends in zip(groups, _shared_ends(v, groups, threshold, wider), strict=True):
                 sums[rows] = _over(v, rows, ends, threshold)
     left = np.flatnonzero(np.isnan(sums[:, 0]))
@@ -102,26 +118,18 @@ def _cut(lists: list[Vector], fixed: Vector, start: float, wider: float) -> Vect
     if start == 0.0:
         fixed = np.append(fixed, min(ends[ends > 0][0] for ends in lists))
     stops = [*np.unique(fixed[(fixed > low) & (fixed < high)]).tolist(), float(high)]
-    own = []
-    for ends in lists:
-        free = ends[~np.isin(ends, fixed) | (ends == ends[0]) | (ends == ends[-1])]
-        own.append((free.tolist(), (wider * np.diff(free)).tolist()))
-    cut = [float(low)]
-    while cut[-1] < high:
-        a = cut[-1]
-        b = stops[bisect_right(stops, a)]
-        for ends, widths in own:
-            k = max(bisect_right(ends, a) - 1, 0)
-            while k < len(widths) and ends[k] < b:
-                b = min(b, max(a, ends[k]) + widths[k])
-                k += 1
-        cut.append(b)
-    return np.array(cut)
+    free = [ends[~np.isin(ends, fixed) | (ends == ends[0]) | (ends == ends[-1])] for ends in lists]
+    cuts = np.empty(_MOST_PANELS)
+    cuts[0] = low
+    counts = np.array([ends.size for ends in free])
+    return cuts[: _panel_kernels.cut(np.concatenate(free), counts, wider, np.array(stops), cuts)]
 
 
 def _over(v: OfferedWait, rows: Index, ends: Vector, threshold: float) -> Vector:
     """The integrals of each row, nan where these panels do not do."""
-    lam, result = v.lam[rows], np.empty((rows.size, _panel_kernels.INTEGRALS))
+    lam, result = v.lam[rows], np.full((rows.size, _panel_kernels.INTEGRALS), np.nan)
+    if not ends.size:
+        return result
     t, weight = nodes(ends[:-1, np.newaxis], ends[1:, np.newaxis])
     survival, given_up, waited = v.law.at(t)
     at_ends, _, by_ends = v.law.at(ends)
@@ -138,7 +146,7 @@ def _over(v: OfferedWait, rows: Index, ends: Vector, threshold: float) -> Vector
         v.fits[rows],
         v.start,
         np.column_stack([ends, by_ends, at_ends]),
-        np.stack([t, waited, survival, given_up, weight], axis=-1).reshape(-1, 5),
+        np.stack([t, waited, survival, given_up, weight], axis=1),
         int(ends.searchsorted(threshold)),
         places,
         log_factorial,
