@@ -1,7 +1,7 @@
 """The integrals of many rows, over panels that those with much the same rates share.
 
 The law of patience is then looked up once for all of them, and a row costs what exp costs at some three hundred nodes:
-5 us, 30 where there are so many places, against 100 to 400 over panels of its own. The panels are cut so that they are
+5 us, 30 where there are so many places, against 30 to 400 over panels of its own. The panels are cut so that they are
 narrow enough for the least and greatest lam of the group at some ratios S / lam, the extremes among them.
 
 Every row tells for itself whether they do: in every panel that counts the last Legendre coefficients of v, and of v
