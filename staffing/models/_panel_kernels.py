@@ -14,6 +14,8 @@ INTEGRALS = 9
 _DEAD, _FALLEN = 50.0, 36.0
 # Shares beyond a panel that end the sum at once, and that are let pass where there are no more panels.
 _REST, _END_REST = 1e-18, 1e-14
+# How far log v may have fallen at an end of a panel that must be resolved, and may fall over one to the right.
+_SEEN, _STEEP = 30.0, 120.0
 # Shares of a panel and of the whole that may be unresolved; the share of the whole from which on a panel counts.
 _RESOLVED, _ERROR, _MATTERS = 1e-3, 1e-11, 1e-17
 _LARGE_PLACES = 100.0
@@ -166,14 +168,20 @@ def row_integrals(
             for c in range(INTEGRALS):
                 total[c] += q[c]
         for p in range(begin, end):
-            q = sums[p]
+            q, size = sums[p], sums[p, 0]
+            # Nodes may all lie beside what is narrow, so size does not tell whether the panel counts: its ends do.
+            seen = min(falls[p], falls[p + 1]) < _SEEN or ends[p, 0] <= peak <= ends[p + 1, 0]
+            if (seen or size > _MATTERS * total[0]) and not misses[p, 0] < _RESOLVED * size:
+                good = False
+            if ends[p, 0] >= peak and falls[p + 1] - falls[p] > _STEEP:
+                good = False
             for k in range(3):
                 c, miss = _TESTED[k], misses[p, k]
                 if c == 8 and total[c] < _RARE * total[0]:
                     continue
                 # What the quadrature errs by is less than the square of what it hardly resolves.
-                rough = miss * miss > _ERROR * q[c] * total[c] or (c == 0 and miss > _RESOLVED * q[c])
-                if (q[c] > _MATTERS * total[c] and rough) or not miss < np.inf:
+                rough = q[c] > _MATTERS * total[c] and miss * miss > _ERROR * q[c] * total[c]
+                if rough or not miss < np.inf:
                     good = False
         out[r] = total
         if not good:

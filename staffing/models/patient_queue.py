@@ -51,7 +51,7 @@ def joined(
     array, shape (..., 10)
         The nine `Sums` and log(P(all agents busy, nobody waits) v) for the greatest v. Exact but for rounding and
         quadrature: 1e-13 of each measure, and 1e-16 lam mean(patience) if that is more; with a limit, calls answered
-        err by 1e-13 of those blocked. What is late by less than e^-45 of all is 0. Where rows are many, 1e-10 of each
+        err by 1e-13 of those blocked. What is late by less than e^-45 of all is 0. Where rows are many, 1e-9 of each
         measure: see `shared_panels`.
     """
     flat = idle.reshape(-1, idle.shape[-1])
