@@ -19,12 +19,6 @@ def doubts(scenario: "Scenario") -> Iterator[str]:
     yield from _calls_and_handle_time(scenario)
     yield from _observed_rates(scenario)
     yield from _patience(scenario.mean_patience_seconds)
-    days = [n for n in ("rate_day_cv", "arrival_cv", "absence") if getattr(scenario, n) > 0]
-    if days and scenario.patience_law != "exponential":
-        yield (
-            f"patience_law = {scenario.patience_law} together with {' and '.join(days)} takes long: a plan may take "
-            "minutes where patience is long; patience_law = exponential takes a second"
-        )
     for name in ("service_level_seconds", "max_mean_wait_seconds"):
         seconds = getattr(scenario, name)
         if seconds is not None and 0 < seconds < 1:

@@ -135,12 +135,3 @@ def test_waits_of_callers_who_never_give_up_cannot_be_weighed(name):
     plan = optimize_staffing(**(centre | {"waiting_cost_per_hour": 0}), **{name: DAYS[name]}, check=False)
     assert plan.performance.mean_wait == math.inf
     assert "of rosters and days have no more capacity than there is load" in " ".join(str(plan).split())
-
-
-def test_what_takes_minutes_is_said_to():
-    centre = Scenario(
-        calls_per_hour=240, mean_handle_seconds=180, mean_patience_seconds=120, arrival_cv=0.1, absence=0.05
-    )
-    assert not any("takes long" in warning for warning in centre.warnings())
-    (warning,) = centre.replace(patience_law="deterministic").warnings()
-    assert warning.startswith("patience_law = deterministic together with arrival_cv and absence takes long")

@@ -38,7 +38,7 @@ MOST_RATES = 20_000_000
 GROUPS = 20
 ERRORS = 4
 """Standard errors that the stated error of a mean over rosters is."""
-_TOGETHER = 16
+_TOGETHER = 64
 _MOST_ROWS = 160_000
 _KEPT = 8
 
