@@ -204,8 +204,8 @@ def _long_chain(values: Mapping[str, Any], scv: float) -> Iterator[Problem]:
         yield Problem(
             ("arrival_scv", "calls_per_hour", "mean_patience_seconds"),
             f"arrival_scv = {written(scv)} is answered where at most {most:,.0f} calls come in a mean handle time and "
-            f"a mean patience together{', as days differ,' if days else ','} not {_shown(rate * handle + waiting)}; give "
-            f"shorter mean_patience_seconds{', a larger arrival_scv' if scv < 1 else ''}, or leave out arrival_scv",
+            f"a mean patience together{', as days differ,' if days else ','} not {_shown(rate * handle + waiting)}; "
+            f"give shorter mean_patience_seconds{', a larger arrival_scv' if scv < 1 else ''} or leave out arrival_scv",
         )
 
 

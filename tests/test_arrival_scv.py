@@ -82,14 +82,14 @@ def test_a_simulation_agrees(fields):
     centre = CENTRE | fields | ({"mean_handle_seconds": None} if "roster" in fields else {})
     scenario = Scenario(**centre)
     levels = Levels(scenario, Averaging(method=method, rosters=400))
-    found = check(levels, 12, seed=4, most_batches=300)
+    found = check(levels, 12, seed=4, most_batches=100 if "absence" in fields else 300)
     if fields.get("routing") == "least-occupied":
         assert found.rows == ()
         return
     assert found.verdict != "disagrees", found.reason
     for row in found.rows:
         if row.measure == "wait_probability":
-            assert row.half_width < (0.02 if "absence" in fields else 0.012)
+            assert row.half_width < (0.04 if "absence" in fields else 0.012)
 
 
 def test_a_simulation_of_other_gaps_disagrees():

@@ -70,7 +70,7 @@ def counted(monkeypatch):
 # --- each row is its own ---
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(
     st.sampled_from(FAMILIES),
     st.floats(-1, 1.5),
