@@ -86,7 +86,7 @@ def diffusion_rows(
     rows = rows_given_wait(callers, arrival_rates, agents, capacities)
     if callers.arrival_rate == 0:
         return rows
-    fit = (agents > 0) & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, 8]))
+    fit = (agents > 0) & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, -1]))
     if not fit.any():
         return rows
     lam, n = arrival_rates[fit], agents[fit]
