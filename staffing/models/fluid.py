@@ -25,6 +25,8 @@ class Fluid:
     """(lam - S)^+ / theta; infinite under overload where nobody gives up."""
     mean_wait: float
     """Of all calls: the queue over lam."""
+    blocking_probability: float = 0.0
+    """What finds no place to wait, where there is a limit on calls."""
 
 
 def fluid_limit(arrival_rate: float, capacity: float, abandonment_rate: float) -> Fluid:
