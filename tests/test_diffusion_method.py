@@ -65,18 +65,18 @@ def test_a_check_of_it_agrees_within_its_margin():
 
 
 def test_a_rough_rule_is_condemned_and_says_that_it_states_no_error():
-    plan = optimize_staffing(
-        **CENTRE, **GOALS, rate_cv=0.4, routing="fastest-first", method="diffusion", check_seconds=0.5
-    )
+    scenario = Scenario(**CENTRE, **GOALS, rate_cv=0.4, routing="fastest-first")
+    plan = optimize_staffing(scenario, method="diffusion", check=False)
     assert plan.performance.method_error["wait_probability"] == "unknown"
-    assert plan.check is not None
-    assert plan.check.verdict == "disagrees"
-    assert plan.check.reason.endswith("this method does not state how far it is off")
     said = " ".join(str(plan).split())
     assert "diffusion, rough: fastest-first leaves only the slowest idle" in said
     assert "how far it is off is not known" in said
     assert "percentages within" not in said
     assert set(plan.to_frame()["method_error_of_fractions"]) == {math.inf}
+    levels = Levels(scenario, Averaging(method="diffusion"))
+    check = check_level(levels, plan.agents, seed=0, seconds=60, most_batches=40)
+    assert check.verdict == "disagrees"
+    assert check.reason.endswith("this method does not state how far it is off")
 
 
 def test_given_agents_have_their_own_diffusion():

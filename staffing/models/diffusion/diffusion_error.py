@@ -64,11 +64,12 @@ def diffusion_error(
     answered = np.maximum(1.0 - values["abandonment_probability"] - lost, 1e-9)
     idle_share = np.maximum(1.0 - values["capacity_utilisation"], 0.0) * spread / (1 + spread)
     throughput = lam * lost
+    finite_wait = np.where(np.isfinite(values["mean_wait_answered"]), values["mean_wait_answered"], 0.0)
     late_too = np.maximum(late, lost)
     error = {
         "wait_probability": late,
         "mean_wait": queue / lam,
-        "mean_wait_answered": (queue / lam + lost * values["mean_wait_answered"]) / answered,
+        "mean_wait_answered": (queue / lam + lost * finite_wait) / answered,
         "mean_queue": queue,
         "abandonment_probability": lost,
         "blocking_probability": np.zeros(late.shape),
