@@ -38,12 +38,12 @@ DRAWS = 80
 
 @cache
 def channels(load: float, cv: float, rule: str) -> VarianceChannels:
-    return variance_channels(Callers(load * N, 0.5), GammaRates(1.0, cv), N, routing=rule, rosters=240)
+    return variance_channels(Callers(load * N, 0.5), GammaRates(1.0, cv), N, routing=rule, rosters=400)
 
 
 @cache
 def by_roster(load: float, cv: float, rule: str) -> np.ndarray:
-    model = SampledAgents(Callers(load * N, 0.5), GammaRates(1.0, cv), rosters=240, routing=rule)
+    model = SampledAgents(Callers(load * N, 0.5), GammaRates(1.0, cv), rosters=400, routing=rule)
     return 1e5 * model.by_roster(N)["abandonment_probability"]
 
 
