@@ -76,6 +76,8 @@ def check_level(
         settle(neighbours, budget)
     found = tuple(neighbour.found for neighbour in neighbours)
     verdict, reason = overall(rows, found)
+    if verdict == "disagrees" and "unknown" in levels.level(agents).performance.method_error.values():
+        reason += "; this method does not state how far it is off"
     return Check(
         verdict=verdict,
         reason=reason,

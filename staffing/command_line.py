@@ -108,7 +108,7 @@ def _averaging_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         default="auto",
         metavar="NAME",
-        help="average over rosters by auto, closure or rosters (default auto)",
+        help="average over rosters by auto, closure, rosters or diffusion (default auto)",
     )
     parser.add_argument(
         "--rosters",

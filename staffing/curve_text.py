@@ -1,5 +1,6 @@
 """Levels as a table for the screen."""
 
+import math
 import textwrap
 from collections.abc import Sequence
 
@@ -42,8 +43,10 @@ def curve_text(
 
 
 def largest_error(performance: Performance) -> float:
-    """The largest stated error of the shares of calls."""
-    stated = (performance.method_error[measure] for measure in _SHARES)
+    """The largest stated error of the shares of calls; infinite if the method states none."""
+    stated = [performance.method_error[measure] for measure in _SHARES]
+    if "unknown" in stated:
+        return math.inf
     return max((error for error in stated if isinstance(error, float)), default=0.0)
 
 
@@ -58,5 +61,7 @@ def method_text(performance: Performance) -> str:
     if all(stated[measure] == "exact" for measure in _SHARES):
         return f"{performance.method}, exact"
     share = largest_error(performance)
+    if share == math.inf:
+        return f"{performance.method}; how far it is off is not known"
     text = f"{performance.method}; percentages within {max(100 * share, 1e-4):.2g} points"
     return text + (f", mean wait within {wait:.2g} s" if isinstance(wait, float) else "")

@@ -9,6 +9,7 @@ from staffing.binding import Binding
 from staffing.check import Check
 from staffing.classic import Classic
 from staffing.curve import Curve
+from staffing.fluid_limits import FluidLimits
 from staffing.level import Level, Rosters
 from staffing.models.performance import Performance
 from staffing.models.regime import Regime
@@ -34,6 +35,8 @@ class StaffingPlan:
     """QD, QED or ED at the mean capacity, see `staffing.models.regime`."""
     regime_probabilities: Mapping[Regime, float]
     """The chances of the three over rosters."""
+    fluid: FluidLimits
+    """What a steady flow would lose and hold: the part of abandonment that does not vanish with size."""
     binding: Binding
     """What keeps the plan from being cheaper, and its price."""
     classic: Classic
@@ -101,6 +104,7 @@ class StaffingPlan:
             **_plain_level(self.level),
             "regime": self.regime,
             "regime_probabilities": dict(self.regime_probabilities),
+            "fluid": asdict(self.fluid),
             "binding": asdict(self.binding),
             "classic": asdict(self.classic),
             "check": asdict(self.check) if self.check else None,

@@ -12,6 +12,7 @@ from staffing.scenario import Scenario
 from staffing.wording import WIDTH, duration, heads, money, paragraph, percent
 
 _SHOWN_EACH_SIDE = 3
+_WORTH_SAYING = 0.2
 _REGIMES = {"QD": "quality-driven (QD)", "QED": "balanced (QED)", "ED": "efficiency-driven (ED)"}
 
 
@@ -215,6 +216,11 @@ def _regime(plan: StaffingPlan) -> str:
     if plan.level.rosters.quantiles:
         chances = ", ".join(f"{name} {percent(p)}" for name, p in plan.regime_probabilities.items())
         text += f"; over {_over(plan.scenario)} {chances}"
+    # What a steady flow loses is worth a word where it is a good part of what is lost.
+    lost = plan.fluid.over_rosters.abandonment_probability
+    worth = lost >= _WORTH_SAYING * plan.performance.abandonment_probability > 0
+    if worth and plan.scenario.max_calls is None:
+        text += f"; {percent(lost)} abandon for want of capacity alone (fluid limit)"
     return text
 
 

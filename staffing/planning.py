@@ -47,9 +47,9 @@ def optimize_staffing(
         Whether to simulate.
     check_seconds : float
         Time the check may take, > 0; it stops earlier once everything is decided.
-    method : {"auto", "closure", "rosters"}
+    method : {"auto", "closure", "rosters", "diffusion"}
         How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
-        "auto" takes the closure where its stated error is small.
+        "auto" takes the closure where its stated error is small. "diffusion" is the limit of many agents, to compare.
     rosters : int
         Rosters to average over, 100 to 100,000, if it is by them.
     progress : bool
@@ -133,9 +133,9 @@ def evaluate_staffing(
         The question; promises and costs may be missing.
     agents : int or iterable of int
         Agents present, >= 0; with a fixed roster the first so many of it.
-    method : {"auto", "closure", "rosters"}
+    method : {"auto", "closure", "rosters", "diffusion"}
         How to average over rosters: by the gamma closure given a roster's capacity; by the exact law of many rosters;
-        "auto" takes the closure where its stated error is small.
+        "auto" takes the closure where its stated error is small. "diffusion" is the limit of many agents, to compare.
     rosters : int
         Rosters to average over, 100 to 100,000, if it is by them.
     seed : int

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from staffing.diffusion_method import diffusion_of
 from staffing.field_kinds import nearest
 from staffing.models.agents import Agents
 from staffing.models.arguments import count
@@ -30,7 +31,7 @@ from staffing.patience_fields import patience_of
 from staffing.progress import progress_bar
 from staffing.scenario import Scenario
 
-METHODS = ("auto", "closure", "rosters")
+METHODS = ("auto", "closure", "rosters", "diffusion")
 LEVELS_EACH_SIDE = 6
 """Levels shown on each side of the best; none of them may be cheaper and keep the promises."""
 LARGEST_ERROR = 0.005
@@ -49,10 +50,11 @@ class Averaging:
 
     Parameters
     ----------
-    method : {"auto", "closure", "rosters"}
+    method : {"auto", "closure", "rosters", "diffusion"}
         The gamma closure, given the capacity of a roster; or the law of many rosters, one by one; "auto" takes the
         closure where its stated error is small. Fastest- and slowest-first routing have no closure; days that differ
-        have nothing else.
+        are not averaged over by rosters. "diffusion", the limit of many agents, is for comparison: never taken unless
+        asked for, it answers for agents alike and given, too.
     rosters : int
         How many rosters, 100 to 100,000, if it is by them.
     seed : int
@@ -109,6 +111,10 @@ def agents_of(scenario: Scenario, averaging: Averaging | None = None) -> Agents:
     """The shared queue of the scenario, per second, at any head count."""
     averaging = averaging or Averaging()
     callers = callers_of(scenario)
+    if averaging.method == "diffusion":
+        fixed = scenario.roster == "fixed" and scenario.observed_rates_per_hour
+        rates = _per_second(fixed) if fixed else law_of(scenario)
+        return diffusion_of(scenario, callers, rates, seed=averaging.seed)
     if scenario.roster == "fixed" and scenario.observed_rates_per_hour is not None:
         return GivenAgents(callers, _per_second(scenario.observed_rates_per_hour), routing=scenario.routing)
     law = law_of(scenario)

@@ -8,6 +8,7 @@ from staffing.binding import binding_of
 from staffing.checking import check_level
 from staffing.classic import classic_of
 from staffing.curve import Curve
+from staffing.fluid_limits import fluid_limits
 from staffing.levels import Levels
 from staffing.models.errors import Infeasible
 from staffing.models.regime import classify, regime_probabilities, safety
@@ -45,6 +46,7 @@ def plan_of(
         )
         if lam > 0
         else {"QD": 1.0, "QED": 0.0, "ED": 0.0},
+        fluid=fluid_limits(scenario, model, agents, seed=averaging.seed),
         binding=binding_of(search, agents),
         classic=classic_of(levels),
         check=check,

@@ -1,5 +1,6 @@
 """Levels as a table, and a table as a file that a spreadsheet opens and does not run."""
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -53,8 +54,11 @@ def row_of(name: str, level: Level) -> dict[str, Any]:
     row["share_of_rosters_missing_any_promise_fraction"] = rosters.share_missing_any
     row["share_of_rosters_unstable_fraction"] = rosters.share_unstable
     row["method"] = p.method
-    row["method_error_of_fractions"] = max(
-        (error for m in _FRACTIONS if isinstance(error := p.method_error[m], float)), default=0.0
+    stated = [p.method_error[measure] for measure in _FRACTIONS]
+    row["method_error_of_fractions"] = (
+        math.inf
+        if "unknown" in stated
+        else max((error for error in stated if isinstance(error, float)), default=0.0)
     )
     return row
 

@@ -110,7 +110,7 @@ def test_a_plan_by_rosters_is_the_plan_by_the_closure():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "magic"}, "method: 'magic' is not known; known are auto, closure, rosters"),
+        ({"method": "magic"}, "method: 'magic' is not known; known are auto, closure, rosters, diffusion"),
         ({"method": None}, "method: None"),
         ({"rosters": 99}, "rosters: 99 must be from 100 to 100000"),
         ({"rosters": 10**9}, "rosters: 1000000000 must be from 100 to 100000"),

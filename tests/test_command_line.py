@@ -319,7 +319,7 @@ def test_arguments_that_make_no_sense_exit_with_2(run, arguments):
         (("--check-seconds", "0"), "check_seconds: 0.0 must be above 0"),
         (("--check-seconds", "nan"), "check_seconds: nan"),
         (("--check-seconds", "inf"), "check_seconds: inf"),
-        (("--method", "magic"), "method: 'magic' is not known; known are auto, closure, rosters"),
+        (("--method", "magic"), "method: 'magic' is not known; known are auto, closure, rosters, diffusion"),
         (("--rosters", "99"), "rosters: 99 must be from 100 to 100000"),
     ],
 )

@@ -110,6 +110,13 @@ def test_the_case_study_is_what_its_files_say(tmp_path: Path) -> None:
         # Four digits are written of what may be the difference of numbers a million times as large.
         ("accuracy", ("accuracy.csv", "convergence.csv"), "accuracy.png", 2e-3),
         ("routing_rules", ("rules.csv", "same_agents.csv"), "routing_rules.png", 1e-5),
+        # What is written of differences has fewer digits, too.
+        (
+            "random_drift",
+            ("regimes.csv", "variance.csv", "one_point.csv", "trust.csv", "error.csv"),
+            "variance.png",
+            2e-3,
+        ),
     ],
 )
 def test_a_studys_files_and_the_tables_in_its_readme_are_what_its_code_makes(
@@ -235,3 +242,72 @@ def test_the_case_studys_figures_are_the_codes() -> None:
 
 def test_the_changelog_names_the_version() -> None:
     assert staffing.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_what_the_study_of_the_random_drift_says_follows_from_its_tables() -> None:
+    story = story_of("random_drift")
+    at = {(r["rate_day_cv"], int(r["agents"])): r for r in kept_rows("random_drift", "regimes.csv")}
+
+    def share(day_cv: str, agents: int, column: str, digits: int = 1) -> str:
+        return f"{float(at[day_cv, agents][column]):.{digits}%}"
+
+    lost = {
+        (r["agents"], r["routing"], float(r["rate_cv"])): r for r in kept_rows("random_drift", "variance.csv")
+    }
+
+    def abandonment(agents: str, rule: str, cv: float) -> float:
+        return float(lost[agents, rule, cv]["abandonment"])
+
+    saved = abandonment("100", "longest-idle", 0.3) - abandonment("100", "longest-idle", 0.15)
+    error = {
+        (int(r["agents"]), r["at"]): abs(float(r["error"]))
+        for r in kept_rows("random_drift", "error.csv")
+        if r["measure"] == "wait_probability"
+    }
+    for figure in (
+        f"efficiency-driven ({share('0', 80, 'ED', 0)})",
+        f"efficiency-driven on {share('0.1', 100, 'ED')} of days, and at 90 on {share('0.1', 90, 'ED', 0)}",
+        f"alone made {share('0', 90, 'ED', 3)}",
+        f"{share('0', 70, 'fluid_abandonment')} of {share('0', 70, 'abandonment')} at 70 agents",
+        f"at 100 agents {share('0', 100, 'abandonment')} are lost and {share('0', 100, 'fluid_abandonment')} would",
+        f"it is {share('0.1', 100, 'fluid_abandonment')} of {share('0.1', 100, 'abandonment')}: size is no cure",
+        f"loses {abandonment('111', 'fastest-first', 0.0):.3%} of calls if agents are alike, "
+        f"{abandonment('111', 'fastest-first', 0.25):.3%} at a CV of 0.25, the best there is, and "
+        f"{abandonment('111', 'fastest-first', 0.7):.3%} at 0.7",
+        # 2.50 a lost call; 20 for the 200 hours that callers would wait in an hour if all gave up
+        f"halving a CV of 0.3 would save {saved * (2000 * 2.5 + 200 * 20):.2f} per hour",
+        f"{error[25, 'safety 0.5']:.4f} at 25 agents, {error[100, 'safety 0.5']:.4f} at 100, "
+        f"{error[6400, 'safety 0.5']:.4f} at 6400",
+    ):
+        assert figure in story, figure
+    curve = {cv: abandonment("111", "fastest-first", cv) for _, rule, cv in lost if rule == "fastest-first"}
+    assert min(curve, key=curve.__getitem__) == 0.25
+    assert "within 2.1% up to a CV of 0.5 under longest-idle and least-occupied, 5% under" in story
+    for (agents, rule, cv), r in lost.items():
+        channels = ("alike", "capacity_channel_second_order", "idleness_channel_second_order")
+        formula = sum(float(r[part]) for part in channels)
+        if agents == "111" and cv <= 0.5:
+            bound = 0.021 if rule in ("longest-idle", "least-occupied") else 0.05
+            assert formula == pytest.approx(float(r["abandonment"]), rel=bound)
+    assert "in P(wait) it is 1.6 times what is met, and more" in story
+    for table in ("error.csv", "trust.csv"):
+        for r in kept_rows("random_drift", table):
+            met, stated = abs(float(r["error"])), float(r["stated_error"])
+            assert met < stated
+            if r["measure"] == "wait_probability":
+                assert stated > 1.6 * met
+    points = {
+        (r["agents"], r["routing"], r["rate_cv"]): r for r in kept_rows("random_drift", "one_point.csv")
+    }
+    known = points["111", "longest-idle", "0.3"]
+    assert "a fourteenth of an agent, 0.75 per hour" in story
+    assert float(known["agents_of_one_point"]) == pytest.approx(1 / 14, rel=0.03)
+    assert f"{float(known['cost_per_hour_of_one_point']):.2f}" == "0.75"
+    for agents in ("100", "111"):
+        assert float(points[agents, "fastest-first", "0.1"]["cost_per_hour_of_one_point"]) < 0
+
+
+def test_the_figures_of_the_random_drift_are_kept() -> None:
+    for name in ("paths", "regimes", "error", "variance"):
+        size = (ROOT / "case_studies" / "random_drift" / f"{name}.png").stat().st_size
+        assert 10_000 < size < 300_000

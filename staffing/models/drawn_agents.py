@@ -261,7 +261,7 @@ class DrawnAgents:
         if agents in self._averages:
             return self._averages[agents]
         self.callers.places(agents)
-        capacities, weights = self._nodes(agents)
+        capacities, weights = self.nodes(agents)
         rows = closure_rows(self.callers, agents, capacities, self.c2)
         if self.endless(agents) and capacities.size > 1:
             rows[:, ENDLESS] = np.inf
@@ -280,7 +280,7 @@ class DrawnAgents:
             return width
         return max(width, min(lam / (self.callers.max_calls - agents + 1), math.sqrt(lam * self.law.mean)))
 
-    def _nodes(self, agents: int) -> tuple[Vector, Vector]:
+    def nodes(self, agents: int) -> tuple[Vector, Vector]:
         """Capacities and weights of the average over rosters."""
         lam, theta, tau = self.callers.arrival_rate, self.callers.abandonment_rate, self.callers.threshold
         mean, cv = self.law.mean, self.law.cv

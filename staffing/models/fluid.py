@@ -25,6 +25,8 @@ class Fluid:
     """(lam - S)^+ / theta; infinite under overload where nobody gives up."""
     mean_wait: float
     """Of all calls: the queue over lam."""
+    blocking_probability: float = 0.0
+    """What finds no place to wait, where there is a limit on calls."""
 
 
 def fluid_limit(arrival_rate: float, capacity: float, abandonment_rate: float) -> Fluid:
@@ -87,6 +89,8 @@ def fluid_over_days(
     """
     lam, n = non_negative("arrival_rate", arrival_rate), count("agents", agents)
     theta = non_negative("abandonment_rate", abandonment_rate, infinite=True)
+    if lam == 0:
+        return _limit(lam, 0.0, theta)
     few = max(days.mean_present(n), 1.0)
     widths = {
         "roster": 0.0 if law.alike else law.cv / math.sqrt(few),
@@ -148,5 +152,5 @@ def _over_gamma_capacity(load: Vector, agents: int, law: RateLaw) -> Vector:
 def _over_gamma_calls(lam: float, capacity: Vector, cv: float) -> Vector:
     """E (A lam - capacity)^+ for a gamma factor A of mean 1."""
     shape = 1 / cv**2
-    at = shape * capacity / lam if lam > 0 else np.full(capacity.shape, np.inf)
+    at = shape * capacity / lam
     return np.asarray(lam * gammaincc(shape + 1, at) - capacity * gammaincc(shape, at))

@@ -4,7 +4,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from staffing.models.arguments import number
+from staffing.models.errors import ScenarioError
+
 Regime = Literal["QD", "QED", "ED"]
+
+LOWER, UPPER = -2.0, 2.0
+"""Bounds of balance, a convention for one finite system: in the limit every other safety is infinite."""
 
 
 def safety(arrival_rate: float, mean_rate: float, capacity: float) -> float:
@@ -12,19 +18,49 @@ def safety(arrival_rate: float, mean_rate: float, capacity: float) -> float:
     return (capacity - arrival_rate) / math.sqrt(arrival_rate * mean_rate)
 
 
-def classify(beta: float, *, bound: float = 2.0) -> Regime:
-    """QD above `bound`, ED below minus `bound`, QED between: a convention for one finite system."""
-    return "QD" if beta > bound else "ED" if beta < -bound else "QED"
+def classify(beta: float, *, lower: float = LOWER, upper: float = UPPER) -> Regime:
+    """QD above the upper bound, ED below the lower one, QED between and on them.
+
+    Raises
+    ------
+    ScenarioError
+        If a bound is not a number, or the lower one is above the upper.
+    """
+    low, high = _bounds(lower, upper)
+    return "QD" if beta > high else "ED" if beta < low else "QED"
 
 
 def regime_probabilities(
-    arrival_rate: float, mean_rate: float, capacity_cdf: Callable[[float], float], *, bound: float = 2.0
+    arrival_rate: float,
+    mean_rate: float,
+    capacity_cdf: Callable[[float], float],
+    *,
+    lower: float = LOWER,
+    upper: float = UPPER,
 ) -> Mapping[Regime, float]:
-    """The chances of the three regimes over rosters; arrival_rate > 0.
+    """The chances of the three regimes over rosters, and days; arrival_rate > 0.
 
     Exact for the law of capacity, whose distribution function is given: beta_S is a function of the capacity alone.
+    Where days differ, give the law of capacity against a mean day's calls, Z S / A, as `UncertainDays` has it: then
+    a day counts as if its calls were a mean day's and its capacity so much more or less.
+
+    Raises
+    ------
+    ScenarioError
+        As `classify`.
     """
-    step = bound * math.sqrt(arrival_rate * mean_rate)
-    # A capacity on the bound itself, as a certain one may be, is balanced.
-    low, high = capacity_cdf((arrival_rate - step) * (1 - 1e-11)), capacity_cdf(arrival_rate + step)
-    return {"QD": 1.0 - high, "QED": high - low, "ED": low}
+    low, high = _bounds(lower, upper)
+    step = math.sqrt(arrival_rate * mean_rate)
+    # A capacity on a bound itself, as a certain one may be, is balanced.
+    below = capacity_cdf((arrival_rate + low * step) * (1 - 1e-11))
+    up_to = max(capacity_cdf(arrival_rate + high * step), below)
+    return {"QD": 1.0 - up_to, "QED": up_to - below, "ED": below}
+
+
+def _bounds(lower: float, upper: float) -> tuple[float, float]:
+    low, high = number("lower", lower), number("upper", upper)
+    if low > high:
+        raise ScenarioError(
+            f"lower: {lower!r} is above upper, {upper!r}; balance lies between the two, so give the lesser as lower"
+        )
+    return low, high

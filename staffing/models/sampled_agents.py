@@ -130,7 +130,7 @@ class SampledAgents:
         n = self._count(agents)
         if n > self.most_exact:
             return self.closure.values(n)
-        means = self._means(n, self._rows(n)[np.newaxis], self._capacities(n)[np.newaxis])
+        means = self._means(n, self._rows(n)[np.newaxis], self.capacities(n)[np.newaxis])
         return {measure: float(value[0]) for measure, value in means.items()}
 
     def performance(self, agents: int) -> Performance:
@@ -146,7 +146,7 @@ class SampledAgents:
         n = self._count(agents)
         if n > self.most_exact:
             return self._cross_checked(n)
-        rows, capacities, by_roster = self._rows(n), self._capacities(n), self.by_roster(n)
+        rows, capacities, by_roster = self._rows(n), self.capacities(n), self.by_roster(n)
         values, even = self.values(n), np.full(self.drawn, 1 / self.drawn)
         groups = self._means(n, rows.reshape(GROUPS, self._size, -1), capacities.reshape(GROUPS, -1))
         errors = {
@@ -181,7 +181,7 @@ class SampledAgents:
 
     def by_roster(self, agents: int) -> dict[str, Vector]:
         """Every measure of each roster, in the order drawn; at most `most_exact` agents."""
-        return measures_by_roster(self.callers, agents, self._rows(agents), self._capacities(agents))
+        return measures_by_roster(self.callers, agents, self._rows(agents), self.capacities(agents))
 
     def spread_of(self, agents: int, figure: OfRoster) -> Spread:
         """The 5, 50 and 95% points of a figure over rosters."""
@@ -217,7 +217,7 @@ class SampledAgents:
         """The share of rosters with at most this capacity."""
         if agents > self.most_exact:
             return self.closure.capacity_cdf(agents, capacity)
-        return float(np.mean(self._capacities(agents) <= capacity * (1 + 1e-12)))
+        return float(np.mean(self.capacities(agents) <= capacity * (1 + 1e-12)))
 
     def rosters(self, around: int) -> Callable[[int, np.random.Generator], Vector]:
         """Fresh rosters, none of those averaged over here."""
@@ -226,10 +226,11 @@ class SampledAgents:
     def _unstable(self, agents: int) -> NDArray[np.bool_]:
         if self.callers.settle:
             return np.zeros(self.drawn, np.bool_)
-        unstable: NDArray[np.bool_] = self._capacities(agents) <= self.callers.arrival_rate * (1 + 1e-12)
+        unstable: NDArray[np.bool_] = self.capacities(agents) <= self.callers.arrival_rate * (1 + 1e-12)
         return unstable
 
-    def _capacities(self, agents: int) -> Vector:
+    def capacities(self, agents: int) -> Vector:
+        """The sum of the agents' rates of each roster, in the order drawn."""
         capacities: Vector = self._draw.rates(agents).sum(axis=0)
         return capacities
 

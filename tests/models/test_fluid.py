@@ -124,6 +124,7 @@ def test_nobody_and_nothing_to_do():
     assert fluid_over_days(10.0, 0.5, law, days, 0).abandonment_probability == pytest.approx(1)
     assert fluid_over_days(10.0, 0.5, law, Days(), 0).abandonment_probability == 1
     assert fluid_over_days(0.0, 0.5, law, days, 5) == Fluid(0.0, 0.0, 0.0)
+    assert fluid_over_days(0.0, 0.5, law, Days(rate_cv=0.5), 0) == Fluid(0.0, 0.0, 0.0)
     with pytest.raises(ScenarioError, match="capacity"):
         fluid_limit(1.0, -1.0, 1.0)
     with pytest.raises(ScenarioError, match="agents"):

@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from staffing.models.days import Days
 from staffing.models.erlang import erlang_a
+from staffing.models.errors import ScenarioError
+from staffing.models.kinds_of_days import drawn_kinds
 from staffing.models.rate_laws import GammaRates
 from staffing.models.regime import classify, regime_probabilities, safety
+from staffing.models.shared_queue import Callers
+from staffing.models.uncertain_days import UncertainDays
 
 
 def chances_of(lam, law, n, **options):
@@ -47,10 +52,42 @@ def test_labels_and_their_bounds(beta, label):
     assert classify(beta) == label
 
 
-def test_the_bound_is_a_parameter():
+def test_the_bounds_are_parameters():
     assert classify(1.5) == "QED"
-    assert classify(1.5, bound=1.0) == "QD"
-    assert classify(-0.1, bound=0.0) == "ED"
+    assert classify(1.5, upper=1.0) == "QD"
+    assert classify(-1.5, upper=1.0) == "QED"
+    assert classify(-0.1, lower=0.0, upper=0.0) == "ED"
+    assert classify(0.0, lower=0.0, upper=0.0) == "QED"
+
+
+def test_bounds_in_the_wrong_order_are_refused_by_both_names():
+    words = r"lower: 2\.0 is above upper, -2\.0; .* give the lesser as lower"
+    with pytest.raises(ScenarioError, match=words):
+        classify(0.0, lower=2.0, upper=-2.0)
+    with pytest.raises(ScenarioError, match=words):
+        chances_of(60.0, GammaRates(1.0, 0.2), 60, lower=2.0, upper=-2.0)
+    with pytest.raises(ScenarioError, match="upper: nan"):
+        classify(0.0, upper=math.nan)
+
+
+def test_bounds_need_not_lie_evenly():
+    law, n, lam = GammaRates(1.0, 0.3), 62, 60.0
+    chances = chances_of(lam, law, n, lower=-0.5, upper=0.25)
+    capacity = stats.gamma(n / 0.09, scale=0.09)
+    assert chances["ED"] == pytest.approx(capacity.cdf(lam - 0.5 * math.sqrt(lam)), abs=1e-10)
+    assert chances["QD"] == pytest.approx(capacity.sf(lam + 0.25 * math.sqrt(lam)), abs=1e-10)
+
+
+def test_over_days_they_are_shares_of_labels_among_draws():
+    """4096 even points: each share within .004, a few times their discrepancy."""
+    lam, law, days, n = 60.0, GammaRates(1.0, 0.2), Days(0.1, 0.1, 0.05), 66
+    model = UncertainDays(Callers(lam, 0.5), law, days)
+    chances = regime_probabilities(lam, 1.0, lambda s: model.capacity_cdf(n, s), lower=-1.0, upper=1.5)
+    kinds = drawn_kinds(law, days, n, seed=0)
+    labels = [classify(safety(lam, 1.0, s), lower=-1.0, upper=1.5) for s in kinds.capacities / kinds.calls]
+    for label, chance in chances.items():
+        assert 0.05 < chance < 0.9
+        assert labels.count(label) / len(labels) == pytest.approx(chance, abs=0.004)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +95,7 @@ def test_the_bound_is_a_parameter():
 )
 @pytest.mark.parametrize("bound", [0.5, 2.0])
 def test_chances_are_those_of_capacity(n, lam, cv, bound):
-    chances = chances_of(lam, GammaRates(1.0, cv), n, bound=bound)
+    chances = chances_of(lam, GammaRates(1.0, cv), n, lower=-bound, upper=bound)
     law = stats.gamma(n / cv**2, scale=cv**2)
     step = bound * math.sqrt(lam)
     assert chances["QD"] == pytest.approx(law.sf(lam + step), abs=1e-10)
@@ -72,8 +109,8 @@ def test_chances_are_shares_of_labels_among_drawn_rosters():
     """20,000 rosters, 4.5 standard errors: false alarm 2e-5 in all."""
     n, lam, law = 30, 27.0, GammaRates(1.0, 0.6)
     capacity = law.rosters(n, 20_000, np.random.default_rng(6)).sum(axis=1)
-    labels = [classify(safety(lam, 1.0, s), bound=0.5) for s in capacity]
-    for label, chance in chances_of(lam, law, n, bound=0.5).items():
+    labels = [classify(safety(lam, 1.0, s), lower=-0.5, upper=0.5) for s in capacity]
+    for label, chance in chances_of(lam, law, n, lower=-0.5, upper=0.5).items():
         assert chance > 0.02
         share = labels.count(label) / len(labels)
         assert share == pytest.approx(chance, abs=4.5 * math.sqrt(chance * (1 - chance) / len(labels)))

@@ -1,6 +1,7 @@
 """Agents one has yet to get, by the diffusion: its random drift averaged over rosters and days."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,8 +9,9 @@ from scipy.special import ndtri
 
 from staffing.models.arguments import count, non_negative
 from staffing.models.days import Days
+from staffing.models.diffusion.annealed_error import annealed_error
+from staffing.models.diffusion.diffusion_error import UNKNOWN, is_bounded
 from staffing.models.diffusion.given_capacity import (
-    UNKNOWN,
     diffusion_rows,
     given_capacity,
     refuse_unfit,
@@ -18,7 +20,15 @@ from staffing.models.diffusion.given_capacity import (
 from staffing.models.diffusion.idleness import law_idleness, rough_rule
 from staffing.models.errors import ScenarioError
 from staffing.models.kinds_of_days import Kinds, drawn_kinds, kinds_for_means
-from staffing.models.performance import MEASURES, Performance, Spread, Sums, measures, performance
+from staffing.models.performance import (
+    MEASURES,
+    MethodError,
+    Performance,
+    Spread,
+    Sums,
+    measures,
+    performance,
+)
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import Routing, Rule, rule_of
 from staffing.models.score_nodes import score_nodes
@@ -39,7 +49,7 @@ class DrawnDiffusion:
     the routing rule. Without days of their own Var(drift) is the variance of one rate: rosters of n agents differ by
     sqrt(n), as queues do. The mean over S is a quadrature in its normal score with panels that meet at S = lam, around
     which P(wait) turns over a width of 1 / sqrt(load) of it and sigma^2 has its kink: 1e-9 of the mean. Over days it is
-    that of `kinds_for_means`: 1e-4 of the mean.
+    that of `kinds_for_means`: 1e-4 of P(wait) and 3e-4 of the mean queue, as measured against finer grids.
 
     Parameters
     ----------
@@ -139,15 +149,26 @@ class DrawnDiffusion:
         n = self._count(agents)
         kinds = self._kinds(n)
         rows = self._rows(kinds, n)
-        note = rough_rule(self._rule)
+        note, values = rough_rule(self._rule), self._values(n, kinds, rows)
         return performance(
-            self._values(n, kinds, rows),
+            values,
             method=f"diffusion, {note}" if note else "diffusion",
-            method_error=UNKNOWN,
+            method_error=self._error(n, kinds, rows, values),
             time_unit=self.callers.time_unit,
             threshold=self.callers.threshold,
             wait_law=self._waits(kinds, rows),
             spread=self._spread(n),
+        )
+
+    def by_day(self, agents: int) -> dict[str, Vector]:
+        """Every measure of each of `POINTS` rosters and days, equally likely; the same points at every level."""
+        n = self._count(agents)
+        kinds = drawn_kinds(self.law, self.days, n, self.seed)
+        return measures(
+            list(self._rows(kinds, n)[:, :-1].T),
+            arrival_rate=self.callers.arrival_rate * kinds.calls,
+            agents=kinds.present.astype(np.float64),
+            capacity=kinds.capacities,
         )
 
     def endless(self, agents: int) -> bool:
@@ -182,6 +203,13 @@ class DrawnDiffusion:
             agents=present,
             capacity=present * self.law.mean,
         )
+
+    def _error(
+        self, agents: int, kinds: Kinds, rows: Vector, values: Mapping[str, float]
+    ) -> Mapping[str, MethodError]:
+        if not is_bounded(self._rule, self.arrival_scv, continuity=self.continuity):
+            return UNKNOWN
+        return annealed_error(self.callers, self.law, self.days, self._rule, agents, kinds, rows, values)
 
     def _rows(self, kinds: Kinds, agents: int) -> Vector:
         return diffusion_rows(
@@ -238,13 +266,7 @@ class DrawnDiffusion:
             rows = self._rows(kinds, agents)
             at = measures_by_roster(self.callers, agents, rows, kinds.capacities)
             return {measure: Spread(*sorted(at[measure].tolist())) for measure in MEASURES}
-        kinds = drawn_kinds(self.law, self.days, agents, self.seed)
-        by_day = measures(
-            list(self._rows(kinds, agents)[:, :-1].T),
-            arrival_rate=self.callers.arrival_rate * kinds.calls,
-            agents=kinds.present.astype(np.float64),
-            capacity=kinds.capacities,
-        )
+        by_day = self.by_day(agents)
         return {measure: Spread.of(by_day[measure]) for measure in MEASURES}
 
     def _waits(self, kinds: Kinds, rows: Vector) -> DayWaits:

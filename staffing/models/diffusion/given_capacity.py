@@ -9,11 +9,7 @@ from staffing.models.arguments import non_negative
 from staffing.models.diffusion.piecewise_ou import PiecewiseOU
 from staffing.models.diffusion.rows import rows_given_wait, with_queue
 from staffing.models.errors import ScenarioError
-from staffing.models.performance import MEASURES, MethodError
 from staffing.models.shared_queue import Callers, Vector
-
-UNKNOWN: dict[str, MethodError] = {**dict.fromkeys(MEASURES, "unknown"), "blocking_probability": "exact"}
-"""Nobody has bounded what a diffusion misses at one size; see `convergence` for how it vanishes."""
 
 
 def given_capacity(
@@ -86,7 +82,7 @@ def diffusion_rows(
     rows = rows_given_wait(callers, arrival_rates, agents, capacities)
     if callers.arrival_rate == 0:
         return rows
-    fit = (agents > 0) & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, 8]))
+    fit = (agents > 0) & ~((callers.abandonment_rate == 0) & np.isneginf(rows[:, -1]))
     if not fit.any():
         return rows
     lam, n = arrival_rates[fit], agents[fit]

@@ -1,18 +1,21 @@
 """The agents one has, by the diffusion: the limit beside the exact number."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from staffing.models.arguments import count, non_negative, positive
-from staffing.models.diffusion.given_capacity import UNKNOWN, diffusion_rows, refuse_unfit
+from staffing.models.diffusion.diffusion_error import MOST_C2, UNKNOWN, diffusion_error, is_bounded
+from staffing.models.diffusion.given_capacity import diffusion_rows, refuse_unfit
 from staffing.models.diffusion.idleness import roster_idleness, rough_rule
 from staffing.models.errors import ScenarioError
-from staffing.models.performance import Performance
-from staffing.models.routing import Routing, rule_of
-from staffing.models.shared_queue import Callers, shared_queue
+from staffing.models.performance import MEASURES, MethodError, Performance
+from staffing.models.routing import EXACT_ROUTINGS, Routing, rule_of
+from staffing.models.routing_error import roster_error
+from staffing.models.shared_queue import Callers, measures_by_roster, shared_queue
 
 _ONE = np.ones(1)
 
@@ -55,10 +58,11 @@ def roster_diffusion(
     Returns
     -------
     Performance
-        Approximate, with errors that are not known for one size: against the exact law, rates of CV .3 and theta half
-        the mean rate, P(wait) is off by .010 at n = 100, the mean queue by .01 to .04 calls. Errors fall as
-        1 / sqrt(n) where loads come to 1 as fast, and not at any fixed load. The law of the wait is the exact one given
-        that one waits, see `diffusion_rows`. `method` says so where the rule's g is rough.
+        Approximate: against the exact law, rates of CV .3 and theta half the mean rate, P(wait) is off by .010 at
+        n = 100, the mean queue by .01 to .04 calls. `method_error` has the bounds of `diffusion_error`, for Poisson
+        calls, longest-idle, random or least-occupied routing and a CV up to .6 within the roster; otherwise "unknown".
+        Errors fall as 1 / sqrt(n) where loads come to 1 as fast, and not at any fixed load. The law of the wait is the
+        exact one given that one waits, see `diffusion_rows`. `method` says so where the rule's g is rough.
 
     Raises
     ------
@@ -74,8 +78,9 @@ def roster_diffusion(
     mu = np.array([positive(f"rates[{k}]", rate) for k, rate in enumerate(rates)])
     if mu.size == 0:
         raise ScenarioError("rates: none given; a diffusion needs at least one agent")
-    return capacity_diffusion(
-        Callers(arrival_rate, abandonment_rate, threshold, time_unit),
+    callers = Callers(arrival_rate, abandonment_rate, threshold, time_unit)
+    found = capacity_diffusion(
+        callers,
         mu.size,
         float(mu.sum()),
         roster_idleness(mu, rule),
@@ -83,6 +88,13 @@ def roster_diffusion(
         continuity=continuity,
         note=rough_rule(rule),
     )
+    if rule in EXACT_ROUTINGS:
+        return found
+    error = UNKNOWN
+    if is_bounded(rule, arrival_scv, continuity=continuity):
+        routed = roster_error(rule, mu, found.values(), callers)
+        error = {m: _sum(found.method_error[m], routed[m]) for m in MEASURES}
+    return replace(found, method_error=error)
 
 
 def capacity_diffusion(
@@ -97,7 +109,8 @@ def capacity_diffusion(
 ) -> Performance:
     """Performance of n agents of whom only the capacity S and the idleness coefficient g are known.
 
-    As `roster_diffusion`, which finds the two from the rates; a `note` joins the name of the method.
+    As `roster_diffusion`, which finds the two from the rates; a `note` joins the name of the method. `method_error`
+    takes the agents to be idle as g says: c2 = g n / S - 1.
 
     Raises
     ------
@@ -123,6 +136,19 @@ def capacity_diffusion(
             f"abandonment_rate: 0 with arrivals at {lam:g}, not below the capacity {s:g}, drifts upward without end:"
             " there is no stationary law"
         )
+    error: Mapping[str, MethodError] = UNKNOWN
+    c2 = g * n / s - 1 if s > 0 else math.inf
+    if is_bounded("random", arrival_scv, continuity=continuity) and -1e-9 < c2 <= MOST_C2:
+        values = measures_by_roster(callers, n, rows, np.array([s]))
+        bounds = diffusion_error(
+            values,
+            arrival_rate=lam,
+            abandonment_rate=callers.abandonment_rate,
+            agents=n,
+            capacities=np.array([s]),
+            c2=max(c2, 0.0),
+        )
+        error = {m: float(bound[0]) for m, bound in bounds.items()} | {"blocking_probability": "exact"}
     return shared_queue(
         callers,
         n,
@@ -130,5 +156,12 @@ def capacity_diffusion(
         np.array([s]),
         _ONE,
         method=f"diffusion, {note}" if note else "diffusion",
-        method_error=UNKNOWN,
+        method_error=error,
     )
+
+
+def _sum(one: MethodError, other: MethodError) -> MethodError:
+    """Both errors at once."""
+    if "unknown" in (one, other):
+        return "unknown"
+    return sum(error for error in (one, other) if isinstance(error, float)) or "exact"

@@ -48,5 +48,5 @@ def with_queue(
     in_time = np.maximum(rows[:, 4] - (1.0 - rows[:, 0]), 0.0)
     new[:, 4] = np.minimum(1.0 - wait + in_time * given_wait, new[:, 7])
     with np.errstate(divide="ignore"):
-        new[:, 9] = rows[:, 9] + np.log(given_wait)
+        new[:, -1] = rows[:, -1] + np.log(given_wait)
     return new

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from staffing.models.arguments import positive
 from staffing.models.diffusion.death_rates import roster_death_rates
-from staffing.models.diffusion.given_capacity import UNKNOWN, refuse_unfit
+from staffing.models.diffusion.diffusion_error import UNKNOWN
+from staffing.models.diffusion.given_capacity import refuse_unfit
 from staffing.models.diffusion.rows import rows_given_wait, with_queue
 from staffing.models.diffusion.universal import UniversalDiffusion
 from staffing.models.errors import ScenarioError

@@ -143,7 +143,6 @@ def test_it_says_what_it_is():
         for rule in ("fastest-first", WeightedRandom(1.0), "random", WeightedRandom(-1.0), "slowest-first")
     ]
     assert waits == sorted(waits)
-    assert roster_diffusion(rates, 18, 0.5).method_error["mean_queue"] == "unknown"
 
 
 @pytest.mark.parametrize(
