@@ -138,4 +138,5 @@ def _reason(row: CheckRow) -> str:
         return f"{said}, but what decides is too rare, or settles too slowly, for a simulation to go by"
     if row.half_width > 100 * row.margin:
         return f"{said}, known far too roughly to tell: give it more check_seconds"
-    return f"{said}, known to +- {row.half_width:.2g} where {row.margin:.2g} is needed: give it more check_seconds"
+    needed = abs(row.margin - row.difference)
+    return f"{said}, known to +- {row.half_width:.2g} where {needed:.2g} would decide: give it more check_seconds"

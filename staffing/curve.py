@@ -1,6 +1,7 @@
 """Several staffing levels of one scenario, as a sequence and a table."""
 
 import os
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 from staffing.curve_text import curve_text, largest_error, method_note
 from staffing.level import Level
 from staffing.scenario import Scenario
+from staffing.wording import WIDTH, heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,4 +73,19 @@ class Curve(Sequence[Level]):
         text = curve_text(self.levels, definition=self.scenario.service_level_definition)
         # Of the levels the one that is known least well.
         worst = max(self.levels, key=lambda level: largest_error(level.performance), default=None)
-        return f"{text}\n{method_note(worst.performance)}" if worst else text
+        lines = [text, *_endless(self.scenario, self.levels)]
+        return "\n".join([*lines, method_note(worst.performance)] if worst else lines)
+
+
+def _endless(scenario: Scenario, levels: Iterable[Level]) -> list[str]:
+    """A line on the levels at which no roster's queue settles."""
+    found = [level for level in levels if level.rosters.share_unstable == 1]
+    if not found:
+        return []
+    most = max(found, key=lambda level: level.performance.throughput)
+    answered = most.performance.throughput * 3600
+    text = (
+        f"callers never give up: {heads(most.agents)} answer {answered:.6g} calls per hour at most, "
+        f"{scenario.calls_per_hour:.6g} come, and the queue grows without end"
+    )
+    return [textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ")]

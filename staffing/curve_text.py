@@ -21,8 +21,19 @@ def curve_text(
     if not levels:
         return "no levels"
     missing = any(level.promises for level in levels)
+    limited = any(level.performance.blocking_probability > 0 for level in levels)
     seconds = f"{levels[0].performance.service_level.threshold:g}s"
-    header = ["agents", "cost/h", f"SL {definition} {seconds}", "abandoned", "wait all", "ASA", "occupancy"]
+    blocked = ["blocked"] if limited else []
+    header = [
+        "agents",
+        "cost/h",
+        f"SL {definition} {seconds}",
+        "abandoned",
+        *blocked,
+        "wait all",
+        "ASA",
+        "occupancy",
+    ]
     rows = [header + (["rosters missing"] if missing else [])]
     for level in levels:
         p = level.performance
@@ -31,6 +42,7 @@ def curve_text(
             money(level.cost_per_hour),
             percent(p.value(f"service_level_{definition}")),
             percent(p.abandonment_probability),
+            *([percent(p.blocking_probability)] if limited else []),
             duration(p.mean_wait),
             duration(p.mean_wait_answered),
             percent(p.occupancy),

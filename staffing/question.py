@@ -34,6 +34,8 @@ from staffing.scenario import Scenario
 METHODS = ("auto", "closure", "rosters", "diffusion")
 LEVELS_EACH_SIDE = 6
 """Levels shown on each side of the best; none of them may be cheaper and keep the promises."""
+MOST_LINES, MOST_LINES_BY_ROSTERS = 400, 60
+"""Lines up to which a search looks at every level where agents who differ share them."""
 LARGEST_ERROR = 0.005
 """Stated error of P(wait) at the offered load up to which "auto" trusts the closure."""
 _LAWS: Mapping[str, Callable[[float, float], RateLaw]] = {
@@ -192,8 +194,15 @@ def search_of(scenario: Scenario, model: Agents) -> LevelSearch:
         most=model.most,
         lines=scenario.max_calls,
         given=isinstance(model, GivenAgents),
+        every=isinstance(model, GivenAgents) or _unlike_agents_share_lines(scenario, model),
         uneven=LEVELS_EACH_SIDE if isinstance(model, SampledAgents) or scenario.max_calls else 0,
     )
+
+
+def _unlike_agents_share_lines(scenario: Scenario, model: Agents) -> bool:
+    """Whether another agent may hurt, and there are few enough levels to look at all."""
+    most = MOST_LINES_BY_ROSTERS if isinstance(model, SampledAgents) else MOST_LINES
+    return scenario.max_calls is not None and scenario.rate_cv > 0 and scenario.max_calls <= most
 
 
 def _per_second(rates_per_hour: Sequence[float]) -> tuple[float, ...]:

@@ -144,6 +144,7 @@ class ScenarioFields:
                 low=1,
                 high=MOST_AGENTS,
                 whole=True,
+                refused={0: "lets nobody call; leave it out for no limit"},
             )
         ),
     )

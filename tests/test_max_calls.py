@@ -15,6 +15,8 @@ from staffing import (
 )
 from staffing.levels import Levels
 from staffing.models.erlang import erlang_a, erlang_b
+from staffing.models.roster import roster_performance
+from tests.models.plain_chain import Roster
 from tests.statistical.checks import check
 
 CENTRE = {
@@ -156,3 +158,49 @@ def test_a_simulation_of_another_limit_disagrees():
     found = check(levels, 12, seed=4, most_batches=400)
     assert found.verdict == "disagrees"
     assert any(row.measure == "blocking_probability" and row.verdict == "disagrees" for row in found.rows)
+
+
+UNLIKE = {
+    "calls_per_hour": 800,
+    "mean_handle_seconds": 180,
+    "mean_patience_seconds": 600,
+    "rate_law": "two-point",
+    "rate_cv": 0.9,
+    "max_calls": 44,
+    "service_level_seconds": 120,
+}
+
+
+def test_where_a_slow_agent_takes_a_line_every_level_is_looked_at():
+    """The service level is greatest with 42 agents, and falls from there to 44."""
+    levels = [
+        level.performance.service_level.offered for level in evaluate_staffing(**UNLIKE, agents=range(40, 45))
+    ]
+    assert max(levels) == levels[2] > levels[4] + 0.005
+    promise = (levels[2] + levels[3]) / 2
+    assert optimize_staffing(**UNLIKE, min_service_level=promise, check=False).agents == 42
+    with pytest.raises(Infeasible, match=r"42 agents reach .*\n.*max_calls = 44 is not enough"):
+        optimize_staffing(**UNLIKE, min_service_level=levels[2] + 0.001, check=False)
+
+
+def test_a_slow_agent_may_cost_calls():
+    """A third is blocked by one agent of rate 10; with one of rate .1 beside, half are."""
+    one = roster_performance([10.0], 10.0, 0.0, max_calls=2).blocking_probability
+    two = roster_performance([10.0, 0.1], 10.0, 0.0, max_calls=2).blocking_probability
+    assert one == pytest.approx(1 / 3, rel=1e-12)
+    assert two == pytest.approx(
+        Roster((10.0, 0.1), 10.0, 0.0, "longest-idle", longest=0).ahead[-1], rel=1e-12
+    )
+    assert two > 0.49
+
+
+def test_levels_show_what_is_blocked_and_what_never_settles():
+    text = str(evaluate_staffing(**CENTRE, agents=[12, 16]))
+    assert "blocked" in text.splitlines()[0]
+    endless = {"mean_patience_seconds": math.inf, "max_calls": None, "rate_cv": 0}
+    words = " ".join(str(evaluate_staffing(**CENTRE | endless, agents=[11, 12, 13])).split())
+    assert "12 agents answer 240 calls per hour at most, 240 come, and the queue grows without end" in words
+    with pytest.raises(
+        Infeasible, match="12 agents serve 12 erlangs at most, 12 are offered"
+    ):
+        optimize_staffing(**CENTRE | endless | {"abandonment_cost": 0}, max_agents=12, min_service_level=0.8)

@@ -103,9 +103,13 @@ class Days:
         chance = np.exp(log_chance + xlogy(m, p) + xlog1py(agents - m, -p))
         variance = agents * p * self.absence
         if (size := gauss_size(turning)) and variance > _SPREAD_OUT:
-            near = np.unique(np.rint(_gauss_present(agents, p, size + 1)).astype(np.int64))
-            if near.size > size:
-                basis = np.polynomial.hermite_e.hermevander((m - agents * p) / math.sqrt(variance), size)
+            # Rounded, two of them may be one number, or a weight negative: then a few more.
+            for count in range(size + 1, size + 9):
+                near = np.unique(np.rint(_gauss_present(agents, p, count)).astype(np.int64))
+                if near.size <= size:
+                    continue
+                scores = (m - agents * p) / math.sqrt(variance)
+                basis = np.polynomial.hermite_e.hermevander(scores, near.size - 1)
                 weights = np.linalg.solve(basis[near].T, basis.T @ chance)
                 if weights.min() > 0:
                     return near, weights

@@ -21,8 +21,9 @@ class LevelSearch:
     """A search for the best level of one shared queue.
 
     In one shared queue another agent never hurts a caller, so promises are kept from some level on, which bisection
-    finds. The cost is convex from the fourth agent on, as far as measured; below that every level is looked at. Where
-    the agents are given, slow ones may come before fast ones, neither holds, and every level is looked at.
+    finds. The cost is convex from the fourth agent on, as far as measured; below that every level is looked at. Neither
+    holds where agents are given, since slow ones may come before fast ones, nor where unlike agents share lines, since
+    a slow one may take the place of a caller who would be answered sooner: there every level is looked at.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ class LevelSearch:
         Calls there may be at a time, if that is why there are not more.
     given : bool
         Whether the agents are given one by one.
+    every : bool
+        Whether every level is looked at.
     uneven : int
         Levels on each side of the best to look at one by one, where values are averages over samples: these scatter a
         little, so that a bisection may stop beside a cheaper level.
@@ -56,6 +59,7 @@ class LevelSearch:
     most: int | None = None
     lines: int | None = None
     given: bool = False
+    every: bool = False
     uneven: int = 0
     _seen: dict[int, Values] = field(default_factory=dict, init=False)
 
@@ -77,7 +81,7 @@ class LevelSearch:
         Infeasible
             If none do; the text names the promises broken at the most agents allowed, and by how much.
         """
-        if self.given:
+        if self.every:
             least = next(filter(self._keeps, range(self.lowest, self._most + 1)), None)
         else:
             least = first_true(
@@ -88,7 +92,7 @@ class LevelSearch:
                 step=self._step,
             )
         if least is None:
-            raise Infeasible(self._why_not(self._most))
+            raise Infeasible(self._why_not(self._nearest()))
         return least
 
     def best(self) -> int:
@@ -115,7 +119,7 @@ class LevelSearch:
                 f"{limit}: at that level the queue grows without end, since "
                 f"{self.offered_load:.6g} erlangs are offered and callers never give up"
             )
-        if self.given:
+        if self.every:
             return self._cheapest(n for n in range(first, self._most + 1) if self._keeps(n))
         most = self._dearest(first)
         few = range(first, min(first + 4, most + 1))
@@ -169,6 +173,16 @@ class LevelSearch:
     def _step(self) -> int:
         return max(1, round(0.5 * math.sqrt(self.offered_load)))
 
+    def _nearest(self) -> int:
+        """The level that comes nearest to keeping the promises; the most agents, if another never hurts."""
+        if not self.every:
+            return self._most
+
+        def worst(n: int) -> float:
+            return max(p.shortfall(self.at(n)) / max(p.limit, 1e-9) for p in self.promises.values())
+
+        return min(range(self._most, self.lowest - 1, -1), key=worst)
+
     def _why_not(self, most: int) -> str:
         values, agents = self.at(most), f"{most} agent reaches" if most == 1 else f"{most} agents reach"
         lines = [
@@ -177,16 +191,22 @@ class LevelSearch:
             for name, p in self.promises.items()
             if not p.kept(values)
         ]
+        endless = self.values(most)["mean_queue"] == math.inf
+        if endless and most <= self.offered_load:
+            lines.append(
+                f"{most} agents serve {most} erlangs at most, {self.offered_load:.6g} are offered and callers never "
+                "give up, so that the queue grows without end"
+            )
         if most == MOST:
             return "\n".join([*lines, f"more than {MOST:,} agents would be needed: promise less"])
         if self.limit:
-            last = f"{self.limit} = {most} is not enough: allow more {self.limit[4:]} or promise less"
+            last = f"{self.limit} = {self._most} is not enough: allow more {self.limit[4:]} or promise less"
         elif not self.given:
             last = f"{most} agents, the most that can be answered for, are not enough: promise less"
-        elif most == 1:
+        elif self._most == 1:
             last = "the one agent given is not enough: give more or promise less"
         else:
-            last = f"all {most} agents given are not enough: give more or promise less"
+            last = f"all {self._most} agents given are not enough: give more or promise less"
         return "\n".join([*lines, last])
 
 
