@@ -119,7 +119,8 @@ def variance_channels(
     if isinstance(figure, str) and figure not in MEASURES:
         raise ScenarioError(f"figure: {figure!r} is not known; known are {', '.join(MEASURES)}")
 
-    if not FEWEST_ROSTERS <= count("rosters", rosters) <= MOST_ROSTERS:
+    rosters = count("rosters", rosters)
+    if not FEWEST_ROSTERS <= rosters <= MOST_ROSTERS:
         raise ScenarioError(f"rosters: {rosters!r} must be from {FEWEST_ROSTERS} to {MOST_ROSTERS}")
 
     def figure_of(values: Mapping[str, Vector]) -> Vector:
