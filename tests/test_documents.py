@@ -300,7 +300,10 @@ def test_what_the_study_of_the_random_drift_says_follows_from_its_tables() -> No
         (r["agents"], r["routing"], r["rate_cv"]): r for r in kept_rows("random_drift", "one_point.csv")
     }
     known = points["111", "longest-idle", "0.3"]
-    assert "a fourteenth of an agent, 0.75 per hour" in story
+    assert (
+        "costs 0.75 per hour to live with, or a fourteenth of an agent, 2.16 per hour, to staff away" in story
+    )
+    assert f"{30 * float(known['agents_of_one_point']):.2f}" == "2.16"
     assert float(known["agents_of_one_point"]) == pytest.approx(1 / 14, rel=0.03)
     assert f"{float(known['cost_per_hour_of_one_point']):.2f}" == "0.75"
     for agents in ("100", "111"):

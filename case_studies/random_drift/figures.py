@@ -49,7 +49,9 @@ def regimes(rows: list[dict], path: Path) -> None:
         axes.set_xlabel("agents, at 100 erlangs")
         axes.set_xlim(n[0], n[-1])
         axes.set_ylim(0, 1)
-    panels[0].set_ylabel("share of rosters (and days), of calls")
+    panels[0].set_ylabel("areas: share of rosters, and days")
+    beside = panels[1].secondary_yaxis("right")
+    beside.set_ylabel("lines: share of calls lost")
     panels[0].legend(fontsize=8, loc="center right")
     _save(figure, panels, path)
 
@@ -65,7 +67,7 @@ def error(rows: list[dict], path: Path) -> None:
             axes.loglog(
                 [r["agents"] for r in seen],
                 [abs(r["error"]) for r in seen],
-                f"C{k}o-",
+                f"C{k}{'s--' if at == 'safety 1' else 'o-'}",
                 ms=4,
                 label=f"{at}: 10% spare at every size" if at.startswith("load") else at,
             )
@@ -76,6 +78,7 @@ def error(rows: list[dict], path: Path) -> None:
         )
         axes.set_xlabel("agents n")
         axes.legend(frameon=False, fontsize=8.5)
+    panels[0].set_ylabel("diffusion less closure, absolute value")
     panels[0].set_title("error of the diffusion in P(wait)", fontsize=10)
     panels[1].set_title("error of the diffusion in P(abandon)", fontsize=10)
     _save(figure, panels, path)

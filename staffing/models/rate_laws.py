@@ -47,13 +47,13 @@ class RateLaw(ABC):
 
     @property
     def lowest(self) -> float:
-        """No agent is slower; 0 if agents may be as slow as you like."""
-        return 0.0
+        """No agent is slower; 0 if agents may be as slow as you like, the mean if they are alike."""
+        return self.mean if self.alike else 0.0
 
     @property
     def highest(self) -> float:
         """No agent is faster."""
-        return math.inf
+        return self.mean if self.alike else math.inf
 
     @property
     @abstractmethod

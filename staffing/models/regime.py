@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from staffing.models.arguments import number
+from staffing.models.arguments import number, positive
 from staffing.models.errors import ScenarioError
 
 Regime = Literal["QD", "QED", "ED"]
@@ -14,8 +14,14 @@ LOWER, UPPER = -2.0, 2.0
 
 
 def safety(arrival_rate: float, mean_rate: float, capacity: float) -> float:
-    """Safety staffing beta_S = (S - lam) / sqrt(lam mean rate) of a roster of capacity S; lam > 0."""
-    return (capacity - arrival_rate) / math.sqrt(arrival_rate * mean_rate)
+    """Safety staffing beta_S = (S - lam) / sqrt(lam mean rate) of a roster of capacity S.
+
+    Raises
+    ------
+    ScenarioError
+        If the arrival rate or the mean rate is not above 0 and finite, or the capacity is not a number.
+    """
+    return (number("capacity", capacity) - arrival_rate) / _step(arrival_rate, mean_rate)
 
 
 def classify(beta: float, *, lower: float = LOWER, upper: float = UPPER) -> Regime:
@@ -24,9 +30,9 @@ def classify(beta: float, *, lower: float = LOWER, upper: float = UPPER) -> Regi
     Raises
     ------
     ScenarioError
-        If a bound is not a number, or the lower one is above the upper.
+        If the safety or a bound is not a number, or the lower bound is above the upper.
     """
-    low, high = _bounds(lower, upper)
+    beta, (low, high) = number("beta", beta), _bounds(lower, upper)
     return "QD" if beta > high else "ED" if beta < low else "QED"
 
 
@@ -47,14 +53,18 @@ def regime_probabilities(
     Raises
     ------
     ScenarioError
-        As `classify`.
+        As `classify`, or if the arrival rate or the mean rate is not above 0 and finite.
     """
-    low, high = _bounds(lower, upper)
-    step = math.sqrt(arrival_rate * mean_rate)
+    (low, high), step = _bounds(lower, upper), _step(arrival_rate, mean_rate)
     # A capacity on a bound itself, as a certain one may be, is balanced.
     below = capacity_cdf((arrival_rate + low * step) * (1 - 1e-11))
     up_to = max(capacity_cdf(arrival_rate + high * step), below)
     return {"QD": 1.0 - up_to, "QED": up_to - below, "ED": below}
+
+
+def _step(arrival_rate: float, mean_rate: float) -> float:
+    """The capacity that a safety of 1 is."""
+    return math.sqrt(positive("arrival_rate", arrival_rate) * positive("mean_rate", mean_rate))
 
 
 def _bounds(lower: float, upper: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from staffing.models.errors import ScenarioError
 from staffing.models.performance import MEASURES
 from staffing.models.rate_laws import RateLaw
 from staffing.models.routing import Routing
-from staffing.models.sampled_agents import GROUPS, SampledAgents
+from staffing.models.sampled_agents import FEWEST_ROSTERS, GROUPS, MOST_ROSTERS, SampledAgents
 from staffing.models.shared_queue import Callers, Vector, chain_rows, closure_rows, measures_by_roster
 
 OfCapacity = Callable[[Vector], Vector]
@@ -24,6 +24,8 @@ _CAPACITY_STEP = 0.02
 """Of sqrt(lam mb), the width over which measures turn."""
 _IDLENESS_STEP = 0.01
 """Of the mean rate."""
+_SEEN_IDLE = 1e-12
+"""Least share of the time idle from which one can say how fast the idle are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,10 @@ class VarianceChannels:
     idleness_second_order: float
     """dF / dg (g - mb) at S = n mb and g = mb."""
     idle_rate: float
-    """g, the mean rate of an idle agent, in rosters of mean capacity: the drift's pull for each of them."""
+    """g, the mean rate of an idle agent, in rosters of mean capacity: the drift's pull for each of them.
+
+    The mean rate where nobody is ever idle: then nothing depends on it.
+    """
     standard_error: float
     """Of `idleness`, and so of `value`, from independent groups of rosters."""
 
@@ -114,6 +119,10 @@ def variance_channels(
     if isinstance(figure, str) and figure not in MEASURES:
         raise ScenarioError(f"figure: {figure!r} is not known; known are {', '.join(MEASURES)}")
 
+    rosters = count("rosters", rosters)
+    if not FEWEST_ROSTERS <= rosters <= MOST_ROSTERS:
+        raise ScenarioError(f"rosters: {rosters!r} must be from {FEWEST_ROSTERS} to {MOST_ROSTERS}")
+
     def figure_of(values: Mapping[str, Vector]) -> Vector:
         return values[figure] if isinstance(figure, str) else figure(values)
 
@@ -129,7 +138,10 @@ def variance_channels(
     idle = np.broadcast_to(figure_of(values), capacities.shape) - equal(capacities)
     # Capacity less throughput is what idle agents would do; against what as many of the roster's mean rate would.
     unused = capacities * (1 - values["capacity_utilisation"])
-    idle_rate = law.mean * float(unused.sum() / (capacities * (1 - values["occupancy"])).sum())
+    # Where next to nobody is ever idle, what is left of both is rounding: there is no idle agent to have a rate.
+    share_idle = 1 - values["occupancy"]
+    seen_idle = float(share_idle.mean()) > _SEEN_IDLE
+    idle_rate = law.mean * float(unused.sum() / (capacities * share_idle).sum()) if seen_idle else law.mean
     alike, curvature = _without_variance(callers, n, law.mean, equal)
     nodes, weights = DrawnAgents(callers, law, "least-occupied").nodes(n)
     of_capacity, idleness = float(weights @ equal(nodes)) - alike, float(idle.mean())

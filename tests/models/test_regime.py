@@ -142,3 +142,17 @@ def test_what_the_labels_mean_to_callers():
         assert performance.abandonment_probability == pytest.approx(lost, abs=1e-9)
     assert classify(safety(1000.0, 1.0, 1020.0)) == "QED"
     assert 0.1 < erlang_a(1000.0, 1.0, 0.5, 1020).wait_probability < 0.9
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_rates_that_make_no_sense_are_refused(bad):
+    law = GammaRates(1.0, 0.3)
+    for name, rates in (("arrival_rate", (bad, 1.0)), ("mean_rate", (100.0, bad))):
+        with pytest.raises(ScenarioError, match=f"{name}: {bad!r}|{name}: nan"):
+            safety(*rates, 1.0)
+        with pytest.raises(ScenarioError, match=f"{name}: {bad!r}|{name}: nan"):
+            regime_probabilities(*rates, lambda s: law.capacity_cdf(100, s))
+    with pytest.raises(ScenarioError, match="capacity: nan"):
+        safety(100.0, 1.0, math.nan)
+    with pytest.raises(ScenarioError, match="beta: nan"):
+        classify(math.nan)

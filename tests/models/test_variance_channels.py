@@ -189,3 +189,18 @@ def test_agents_alike_and_a_single_agent():
 def test_what_cannot_be_split_is_refused(callers, n, options, words):
     with pytest.raises(ScenarioError, match=words):
         variance_channels(callers, GammaRates(1.0, 0.3), n, **options)
+
+
+def test_idleness_adds_nothing_where_nobody_is_ever_idle():
+    found = variance_channels(Callers(90.0, 0.5), GammaRates(1, 0.3), 10)
+    # All of the load beyond capacity is lost, whatever the capacity: 1 - 10 / 90.
+    assert found.value == pytest.approx(8 / 9, rel=1e-9)
+    assert found.idle_rate == 1
+    for added in (found.idleness, found.idleness_second_order, found.capacity, found.capacity_second_order):
+        assert added == pytest.approx(0, abs=1e-7)
+
+
+@pytest.mark.parametrize("rosters", [0, -1, 1.5, 99, 100_001, math.nan])
+def test_numbers_of_rosters_that_make_no_sense_are_refused(rosters):
+    with pytest.raises(ScenarioError, match="rosters"):
+        variance_channels(Callers(90.0, 0.5), GammaRates(1, 0.3), 10, rosters=rosters)

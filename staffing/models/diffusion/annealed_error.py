@@ -16,7 +16,7 @@ from staffing.models.shared_queue import Callers, Vector
 
 QUADRATURE_ERROR = 1e-3
 """Of any mean over days, as a share of it: three times what the mean queue was seen to err by."""
-_BY_TIME = ("mean_queue", "occupancy", "throughput")
+_BY_TIME = ("mean_queue", "throughput")
 
 
 def annealed_error(
@@ -62,12 +62,22 @@ def annealed_error(
     )
     present = max(round(days.mean_present(agents)), 1)
     error = closure_error(law, present, values, given_capacity=exact, patience=callers.mean_patience)
-    by_calls = kinds.weights * kinds.calls / (kinds.weights @ kinds.calls)
+    by_calls = _in_proportion(kinds.weights * kinds.calls)
+    # Occupancy is the mean busy over the mean present, utilisation likewise: a day counts by those it has.
+    by_present, by_capacity = (
+        _in_proportion(kinds.weights * had) for had in (kinds.present, kinds.capacities)
+    )
+    shares = {
+        **dict.fromkeys(MEASURES, by_calls),
+        **dict.fromkeys(_BY_TIME, kinds.weights),
+        "occupancy": by_present,
+        "capacity_utilisation": by_capacity,
+    }
     routed = {} if exact or law.alike else _routed(rule, law, callers, present, kinds, by_day)
     result: dict[str, MethodError] = {}
     for measure in MEASURES:
         stated = error[measure]
-        weights = kinds.weights if measure in _BY_TIME else by_calls
+        weights = shares[measure]
         total = float(weights @ bounds[measure]) + (stated if isinstance(stated, float) else 0.0)
         if measure in routed:
             total += float(weights @ routed[measure])
@@ -75,6 +85,10 @@ def annealed_error(
             total += QUADRATURE_ERROR * values[measure]
         result[measure] = total if total > 0 and np.isfinite(values[measure]) else "exact"
     return result
+
+
+def _in_proportion(parts: Vector) -> Vector:
+    return np.asarray(parts / parts.sum())
 
 
 def _routed(

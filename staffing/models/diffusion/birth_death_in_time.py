@@ -34,12 +34,16 @@ def chances_in_time(up: Vector, down: Vector, start: Vector, times: Sequence[flo
     Raises
     ------
     ScenarioError
-        If a time is negative, or so long that the chain takes more than `MOST_STEPS`.
+        If a time is negative, or so long that the chain takes more than `MOST_STEPS`, or a rate is not finite.
     """
     at = np.array([non_negative(f"times[{k}]", t) for k, t in enumerate(times)])
     rate = float((up + down).max())
     means = rate * at
     most = float(means.max(initial=0.0))
+    if not math.isfinite(most):
+        raise ScenarioError(
+            "times: the chain's rates are beyond numbers at the ends of the grid; give a finer grid or nearer ends"
+        )
     if most > MOST_STEPS:
         raise ScenarioError(
             f"times: up to {at.max():g} takes {most:.2g} steps of the chain, more than {MOST_STEPS:.2g}; give shorter"

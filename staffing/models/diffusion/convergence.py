@@ -64,16 +64,24 @@ class BalancedQueues:
 
     def chain(self, agents: int) -> BirthDeathChain:
         """The exact law at n agents."""
-        n = count("agents", agents)
-        lam = positive("arrival_rate", n - self.beta * math.sqrt(n))
-        return BirthDeathChain(lam, closure_death_rates(n, float(n), self.c2), self.theta)
+        n = self._count(agents)
+        return BirthDeathChain(self._arrival_rate(n), closure_death_rates(n, float(n), self.c2), self.theta)
 
     def diffusion(self, agents: int) -> PiecewiseOU:
         """The diffusion at n agents."""
+        n = self._count(agents)
         if self.limit:
             return PiecewiseOU(-self.beta, 1 + self.c2, self.theta, 2.0)
-        lam = agents - self.beta * math.sqrt(agents)
-        return given_capacity(lam, agents, self.theta, agents, 1 + self.c2)
+        return given_capacity(self._arrival_rate(n), n, self.theta, n, 1 + self.c2)
+
+    def _count(self, agents: int) -> int:
+        n = count("agents", agents)
+        if n == 0:
+            raise ScenarioError("agents: 0 must be at least 1")
+        return n
+
+    def _arrival_rate(self, n: int) -> float:
+        return positive("arrival_rate", n - self.beta * math.sqrt(n))
 
 
 @dataclass(frozen=True, eq=False)

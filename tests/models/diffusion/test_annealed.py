@@ -7,15 +7,19 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.stats import gamma, norm
 
+from staffing import optimize_staffing
 from staffing.models.days import Days
 from staffing.models.diffusion.annealed import DrawnDiffusion
 from staffing.models.diffusion.piecewise_ou import PiecewiseOU
-from staffing.models.diffusion.quenched import capacity_diffusion
+from staffing.models.diffusion.quenched import capacity_diffusion, roster_diffusion
+from staffing.models.drawn_agents import DrawnAgents
+from staffing.models.erlang import erlang_c
 from staffing.models.errors import ScenarioError
 from staffing.models.performance import MEASURES
-from staffing.models.rate_laws import GammaRates, UniformRates
+from staffing.models.rate_laws import GammaRates, LognormalRates, UniformRates
 from staffing.models.score_nodes import score_nodes
 from staffing.models.shared_queue import Callers
+from staffing.models.uncertain_days import UncertainDays
 
 CALLERS = Callers(100.0, 0.5, 0.1)
 LAW = GammaRates(1.0, 0.3)
@@ -145,3 +149,43 @@ def test_nobody_is_refused():
         DrawnDiffusion(Callers(0.0, 0.5), LAW).values(3)
     with pytest.raises(ScenarioError, match="take erlang_b"):
         DrawnDiffusion(Callers(1.0, math.inf), LAW)
+
+
+@pytest.mark.parametrize("law", [GammaRates(1.0, 0.0), LognormalRates(1.0, 0.0)], ids=["gamma", "lognormal"])
+def test_the_queue_of_agents_alike_ends_if_their_capacity_is_above_the_load(law):
+    callers = Callers(90.0, 0.0)
+    model, exact = DrawnDiffusion(callers, law), roster_diffusion([1.0] * 100, 90.0, 0.0).mean_queue
+    for found in (model.key_measures(100), model.values(100), model.performance(100).values()):
+        assert found["mean_queue"] == pytest.approx(exact, rel=1e-12)
+    days = UncertainDays(callers, law, Days())
+    assert days.values(100)["mean_queue"] == pytest.approx(erlang_c(90.0, 1.0, 100).mean_queue, rel=1e-9)
+    for n, endless in ((91, False), (90, True), (89, True)):
+        assert model.endless(n) is DrawnAgents(callers, law).endless(n) is days.endless(n) is endless
+
+
+def test_a_plan_of_agents_alike_whose_callers_never_give_up_is_made():
+    plan = optimize_staffing(
+        calls_per_hour=1200,
+        mean_handle_seconds=180,
+        mean_patience_seconds=math.inf,
+        rate_cv=0,
+        agent_cost_per_hour=30,
+        waiting_cost_per_hour=20,
+        method="diffusion",
+        check=False,
+    )
+    assert plan.agents > 60
+    expected = roster_diffusion([1.0] * plan.agents, 60.0, 0.0).mean_queue
+    assert plan.performance.mean_queue == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("absence", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(("n", "load"), [(1, 0.1), (1, 0.8), (2, 0.3), (5, 0.5)])
+def test_stated_errors_of_shares_of_time_hold_where_few_are_present(n, load, absence):
+    callers, law, days = Callers(load * n, 0.002), GammaRates(1.0, 0.5), Days(absence=absence)
+    found, exact = (
+        DrawnDiffusion(callers, law, days).performance(n),
+        UncertainDays(callers, law, days).values(n),
+    )
+    for measure in ("occupancy", "capacity_utilisation", "throughput"):
+        assert abs(found.value(measure) - exact[measure]) < found.method_error[measure], measure

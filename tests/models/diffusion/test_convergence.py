@@ -127,3 +127,16 @@ def test_queues_that_do_not_settle_are_refused():
         BirthDeathChain(2.0, [2.0, 1.0], 0.0)
     with pytest.raises(ScenarioError, match="death_rates"):
         BirthDeathChain(2.0, [2.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize("limit", [False, True])
+@pytest.mark.parametrize("agents", [0, -1, 1.5, math.nan])
+def test_queues_without_agents_are_refused(agents, limit):
+    for of in (BalancedQueues(0.5, 0.5, limit=limit).diffusion, BalancedQueues(0.5, 0.5, limit=limit).chain):
+        with pytest.raises(ScenarioError, match="agents"):
+            of(agents)
+
+
+def test_queues_without_load_are_refused():
+    with pytest.raises(ScenarioError, match="arrival_rate"):
+        BalancedQueues(2.0, 0.5).diffusion(4)

@@ -171,6 +171,7 @@ def test_the_chain_forgets_its_start_as_fast_as_the_diffusion():
         ({"low": 3.0, "high": 2.0}, "must be below high"),
         ({"step": 0.0}, "step"),
         ({"step": 1e-6}, "points, more than"),
+        ({"step": 100.0}, "step: 100 is wider than .* finer grid"),
         ({"low": math.nan}, "low"),
     ],
 )
@@ -189,3 +190,18 @@ def test_a_start_outside_the_grid_is_refused():
         grid.law(0.0, [1e9])
     with pytest.raises(ScenarioError, match="give one law"):
         TransientDiffusion(PiecewiseOU(np.zeros(2), 1.0, 0.5, 2.0))
+
+
+@pytest.mark.parametrize("low", [0.0, 0.05, -0.2, -3.0])
+def test_the_universal_diffusion_may_start_at_the_low_end_as_given(low):
+    law = UniversalDiffusion(100.0, np.arange(100.0, 0.0, -1.0), 0.5)
+    grid = TransientDiffusion(law, low=low)
+    # Rounded outward, and no half step beyond where it is reflected.
+    assert law.lowest + grid.step / 2 - 1e-9 <= grid.points[0] <= max(low, law.lowest + 1.5 * grid.step)
+    found = grid.law(max(low, float(grid.points[0])), [1.0])
+    assert found.mean[0] == pytest.approx(100 * (1 - math.exp(-1)), rel=0.01)
+
+
+def test_rates_beyond_numbers_are_refused():
+    with pytest.raises(ScenarioError, match="finer grid"):
+        chances_in_time(np.array([np.inf, 0.0]), np.array([0.0, 1.0]), np.array([1.0, 0.0]), [1.0])
