@@ -200,7 +200,5 @@ def test_levels_show_what_is_blocked_and_what_never_settles():
     endless = {"mean_patience_seconds": math.inf, "max_calls": None, "rate_cv": 0}
     words = " ".join(str(evaluate_staffing(**CENTRE | endless, agents=[11, 12, 13])).split())
     assert "12 agents answer 240 calls per hour at most, 240 come, and the queue grows without end" in words
-    with pytest.raises(
-        Infeasible, match="12 agents serve 12 erlangs at most, 12 are offered"
-    ):
+    with pytest.raises(Infeasible, match="12 agents serve 12 erlangs at most, 12 are offered"):
         optimize_staffing(**CENTRE | endless | {"abandonment_cost": 0}, max_agents=12, min_service_level=0.8)

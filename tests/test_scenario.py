@@ -163,7 +163,7 @@ def test_a_name_that_begins_like_a_field_means_it(word, meant):
 
 
 def test_later_fields_are_not_pretended():
-    assert len(problems(arrival_scv=2, confidence=0.9)) == 2
+    assert len(problems(assignment="idle-queue", confidence=0.9)) == 2
 
 
 def test_numbers_are_stored_plain():

@@ -251,7 +251,7 @@ def test_rare_waits_are_flagged():
     assert rare.wait_probability < 0.2
     assert rare.method == "recursive lumping, least accurate as P(wait) < 0.2"
     assert rare.method_error["wait_probability"] > 0.02 * rare.wait_probability
-    assert routing_method("longest-idle", 0.01) == "exact roster"
+    assert routing_method("longest-idle", 0.01, Callers(1.0, 1.0)) == "exact roster"
 
 
 # --- what holds for every roster ---
