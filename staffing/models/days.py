@@ -103,8 +103,9 @@ class Days:
         log_chance = gammaln(agents + 1) - gammaln(m + 1) - gammaln(agents - m + 1)
         chance = np.exp(log_chance + xlogy(m, p) + xlog1py(agents - m, -p))
         variance = agents * p * self.absence
-        if (size := gauss_size(turning)) and variance > _SPREAD_OUT:
-            return _gauss_like(m, chance, agents, p, size + 1)
+        gentle = (size := gauss_size(turning)) > 0 and variance > _SPREAD_OUT
+        if gentle and (found := _gauss_like(m, chance, agents, p, size + 1)):
+            return found
         step = max(int(smooth_step(turning) * math.sqrt(variance)), 1)
         while step > 1 and variance * (1 - math.cos(2 * math.pi / step)) < 12 * (1 + turning**2):
             step -= 1
@@ -113,18 +114,23 @@ class Days:
         return m[kept].astype(np.int64), chance[kept] / chance[kept].sum()
 
 
-def _gauss_like(m: Whole, chance: Vector, agents: int, p: float, degree: int) -> tuple[Whole, Vector]:
+def _gauss_like(m: Whole, chance: Vector, agents: int, p: float, degree: int) -> tuple[Whole, Vector] | None:
     """Whole numbers on either side of Gauss's nodes, and weights, none negative, that keep the moments to a degree.
 
     At most as many weights as moments are above 0. Against the whole sum they err by 2e-5 (1 to 1000 agents, absence
-    .02 to .5, variances above 2).
+    .02 to .5, variances above 2). None if the search for them does not end, as among very few agents it may not.
     """
     gauss = _gauss_present(agents, p, degree + 1)
-    near = np.unique(np.concatenate([np.floor(gauss), np.ceil(gauss)]).astype(np.int64))
+    near = np.unique(np.clip(np.concatenate([np.floor(gauss), np.ceil(gauss)]), 0, agents).astype(np.int64))
     scores = (m - agents * p) / math.sqrt(agents * p * (1 - p))
     moments = np.polynomial.hermite_e.hermevander(scores, degree)
     moments /= np.sqrt(chance @ moments**2)
-    weights, _ = nnls(moments[near].T, chance @ moments)
+    try:
+        weights, left = nnls(moments[near].T, chance @ moments)
+    except RuntimeError:
+        return None
+    if left > _RARE:
+        return None
     return near[weights > 0], weights[weights > 0]
 
 

@@ -53,3 +53,14 @@ def test_present_at_a_probability_is_the_quantile():
 def test_what_is_no_law_of_a_day_is_refused(given, words):
     with pytest.raises(ScenarioError, match=words):
         Days(**given)
+
+
+@pytest.mark.parametrize("absence", [0.01, 0.05, 0.2, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("turning", [0.05, 0.2, 0.4, 0.7, 1.5])
+def test_nodes_of_the_number_present_are_numbers_with_weights_that_keep_the_mean(absence, turning):
+    for agents in (*range(1, 60), 77, 200, 999, 5000):
+        present, weights = Days(absence=absence).present_nodes(agents, turning)
+        assert 0 <= present.min() <= present.max() <= agents
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1, abs=1e-9)
+        assert weights @ present == pytest.approx(agents * (1 - absence), abs=1e-5 * agents)
