@@ -20,7 +20,7 @@ from scipy.special import gammaln
 from staffing.models import _panel_kernels
 from staffing.models.offered_wait import Index, Integrals, OfferedWait, Vector, nodes, own_integrals
 from staffing.models.patience import PatienceLaw
-from staffing.models.waiting_places import log_fits, share_blocked
+from staffing.models.waiting_places import LARGE, log_fits, share_blocked
 
 MANY = 400
 """Fewer rows than these get panels of their own, which keeps all their digits."""
@@ -36,7 +36,6 @@ _RANKS = 4
 _MOST_PANELS = 500
 _STEP = 0.03
 """In the root of the mean number who wait, whose standard deviation is a half."""
-_LARGE_PLACES = 100
 
 
 def integrals(
@@ -159,7 +158,7 @@ def _over(v: OfferedWait, rows: Index, ends: Vector, threshold: float) -> Vector
 
 def _log_factorial(places: float) -> float:
     """What log P(N = K) has besides x, as the kernel takes it: log K!, or for large K the end of Stirling's series."""
-    if places > _LARGE_PLACES:
+    if places > LARGE:
         return -math.log(2 * math.pi * places) / 2 - (1 - 1 / (30 * places * places)) / (12 * places)
     return float(gammaln(places + 1))
 

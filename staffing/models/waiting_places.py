@@ -14,7 +14,8 @@ TURNS = np.array([-6.0, -3.0, -1.0, 1.0, 3.0, 6.0])
 """Where P(N <= K) turns, in standard deviations of N from K."""
 _ROOMY = 10.0
 _SMALL = 1e-250
-_LARGE = 100.0
+LARGE = 100.0
+"""Places above which log P(N = K) is by Stirling's series."""
 
 
 def log_fits(x: Vector, places: Vector) -> Vector:
@@ -45,7 +46,7 @@ def _log_poisson(x: Vector, k: Vector) -> Vector:
         by_series = (
             -k * (above - np.log1p(above)) - np.log(2 * np.pi * k) / 2 - (1 - 1 / (30 * k * k)) / (12 * k)
         )
-    return np.asarray(np.where(k > _LARGE, by_series, xlogy(k, x) - x - gammaln(k + 1)))
+    return np.asarray(np.where(k > LARGE, by_series, xlogy(k, x) - x - gammaln(k + 1)))
 
 
 def _against_last(x: Vector, places: Vector) -> Vector:
