@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from staffing.models.arguments import non_negative, positive
+from staffing.models.diffusion.upward_drift import refuse_upward_drift
 from staffing.models.errors import ScenarioError
 
 Vector = NDArray[np.float64]
@@ -50,11 +51,7 @@ class BirthDeathChain:
         object.__setattr__(self, "arrival_rate", positive("arrival_rate", arrival_rate))
         object.__setattr__(self, "death_rates", deaths)
         object.__setattr__(self, "theta", non_negative("theta", theta))
-        if self.theta == 0 and self.arrival_rate >= deaths[0]:
-            raise ScenarioError(
-                f"theta: 0 with arrivals at {self.arrival_rate:g}, not below the capacity {deaths[0]:g}, drifts upward"
-                " without end: there is no stationary law"
-            )
+        refuse_upward_drift("theta", self.theta, self.arrival_rate, float(deaths[0]))
 
     @property
     def agents(self) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from staffing.models.arguments import non_negative, number, positive
+from staffing.models.diffusion.upward_drift import refuse_upward_drift
 from staffing.models.errors import ScenarioError
 
 Vector = NDArray[np.float64]
@@ -79,11 +80,7 @@ class UniversalDiffusion:
                 f"lowest: {lowest!r} must be finite and below {deaths.size}, the number of agents"
             )
         object.__setattr__(self, "lowest", float(lowest))
-        if self.theta == 0 and self.arrival_rate >= deaths[0]:
-            raise ScenarioError(
-                f"theta: 0 with arrivals at {self.arrival_rate:g}, not below the capacity {deaths[0]:g}, drifts upward"
-                " without end: there is no stationary law"
-            )
+        refuse_upward_drift("theta", self.theta, self.arrival_rate, float(deaths[0]))
 
     @property
     def agents(self) -> int:
