@@ -103,6 +103,9 @@ class Days:
         log_chance = gammaln(agents + 1) - gammaln(m + 1) - gammaln(agents - m + 1)
         chance = np.exp(log_chance + xlogy(m, p) + xlog1py(agents - m, -p))
         variance = agents * p * self.absence
+        if chance[0] > _RARE:
+            # A centre where nobody is present is another altogether: f is not smooth down to there.
+            return m.astype(np.int64), chance
         gentle = (size := gauss_size(turning)) > 0 and variance > _SPREAD_OUT
         if gentle and (found := _gauss_like(m, chance, agents, p, size + 1)):
             return found

@@ -122,6 +122,15 @@ def test_those_who_give_up_balance_those_who_wait(days, agents):
     assert giving_up == pytest.approx(found["abandonment_probability"] * CALLERS.arrival_rate, rel=1e-12)
 
 
+@pytest.mark.parametrize("absence", [0.43, 0.7])
+def test_days_on_which_nobody_is_present_are_counted_as_often_as_they_come(absence):
+    """Callers hardly ever come, and wait out a patience of thousands of services if nobody is there."""
+    model = UncertainDays(Callers(0.0024, 1e-4), GammaRates(1.0, 0.2), Days(0.1, 0.5, absence))
+    for agents in range(1, 25):
+        waits = model.values(agents)["mean_wait"] * 1e-4
+        assert waits == pytest.approx(absence**agents, rel=0.02, abs=1e-6)
+
+
 def test_neighbouring_levels_have_as_many_nodes():
     """Whatever whole numbers lie beside Gauss's nodes of the number present."""
     model = UncertainDays(Callers(60.0, 0.5, 0.1), LAW, Days(0.1, 0.1, 0.05))
